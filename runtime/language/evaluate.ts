@@ -38,6 +38,16 @@ export function evaluateCondition(expression: Expression, scope: EvaluationScope
   }
 }
 
+/** What an expression comes to; undefined where an operand has no usable value, or an operator does not fit. */
+export function valueNow(expression: Expression, scope: EvaluationScope): Any | undefined {
+  try {
+    return evaluate(expression, scope);
+  } catch (fault) {
+    if (fault instanceof Unusable || fault instanceof StError) return undefined;
+    throw fault;
+  }
+}
+
 function truth({ type, value }: Any, line: number): boolean {
   return type === 'BOOL' ? value === true : mismatch(line);
 }

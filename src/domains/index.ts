@@ -45,6 +45,7 @@ import { demoRoutes } from './demo/routes.js';
 import { discoveryRoutes } from './discovery/routes.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
+import { trendSetRoutes, trendSetRules } from './historian/trend-set-routes.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
 import { Secret } from './io-modules/secret-kind.js';
 import { secretRoutes } from './io-modules/secret-routes.js';
@@ -70,6 +71,8 @@ import { reviewRoutes } from './reviews/routes.js';
 import { rehearsalRoutes } from './rehearsal/routes.js';
 import { SEARCH_ROUTES } from './search/routes.js';
 import { usedByRoutes } from './search/used-by.js';
+import { RunExperience } from './shift/kind.js';
+import { shiftRoutes } from './shift/routes.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { signatureStateRoutes } from './signatures/state-routes.js';
@@ -109,6 +112,7 @@ export const KINDS: readonly AnyKind[] = [
   masterRecipeRules,
   alarmDefinitionRules,
   alarmRules,
+  trendSetRules,
   procedureRules,
   unitProcedureRules,
   operationRules,
@@ -136,6 +140,7 @@ export const STORED_KINDS: readonly Kind[] = [
   SignatureRecord,
   LegalHold,
   PeriodicReview,
+  RunExperience,
 ];
 
 /** Every row of the domains, for whoever tells of them without serving them. */
@@ -178,8 +183,10 @@ export const ROWS: readonly RouteColumns[] = [
   ...controllerRoutes,
   ...alarmDefinitionRoutes,
   ...alarmRoutes,
+  ...trendSetRoutes,
   ...demoRoutes,
   ...recordRoutes,
+  ...shiftRoutes,
   ...mesRoutes,
   ...AUDIT_ROUTES,
   ...EVIDENCE_ROUTES,
@@ -220,6 +227,7 @@ export { joinRehearsal } from './rehearsal/join.js';
 export { joinReviews } from './reviews/join.js';
 export { reviewEvidence } from './reviews/verify.js';
 export { joinSearch } from './search/join.js';
+export { joinShift } from './shift/join.js';
 export { joinSignatures } from './signatures/join.js';
 export { joinStreams } from './streams/join.js';
 export { Backups } from './system/backups.js';

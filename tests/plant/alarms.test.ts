@@ -115,6 +115,16 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
   t.match((await plant.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart', dryRun: true })).body, { accepted: false, ...refused });
   t.match(await plant.audit(await plant.command(batch, 'Restart')), [{ result: 'Accepted' }, { result: 'Rejected', rule: 'failure-active' }]);
   t.match((await plant.batch(batch)).commandRejection, refused, 'the refusal names the alarm');
+  const toDo = async (): Promise<object[]> => {
+    const { checks } = (await plant.api.post(`${SITE}/batches/preflight`, { batch, command: 'Restart' })).body as { checks: { check: string }[] };
+    return checks.filter(({ check }) => check === 'alarms');
+  };
+  const decided = { check: 'alarms', element: 'drain-reset-1', about: { kind: 'Alarm', name: 'drain-reset-1', unit: 'rx101' } };
+  t.match(
+    await toDo(),
+    [{ ...decided, ok: false, decidedBy: { address: 'xv105.reset', value: 'true', wanted: '=', limit: 'false' } }],
+    'BATCH-02: what has to be so before Restart, with its value now',
+  );
   await plant.api.post(`${SITE}/alarms/drain-reset-1/acknowledge`);
   await untilAlarm('drain-reset', 'ActiveAcknowledged');
   t.match((await plant.batch(batch)).failure, { active: true }, 'an acknowledged alarm still is active');
@@ -126,6 +136,7 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
     return { done: body.failure?.active === false ? body : undefined, seen: JSON.stringify(body.failure) };
   });
   t.match(free, { validCommands: ['Restart', 'Stop', 'Abort'], blockedBy: [{ reason: 'failure', command: 'Restart' }] });
+  t.match(await toDo(), [{ ...decided, ok: true, decidedBy: { value: 'false' } }], 'what has been put right is still told');
   t.equal((await plant.command(batch, 'Restart')).status, 200);
   t.notOk((await plant.until(batch, 'Running')).failure);
   await untilAlarm('rx101-held', 'ClearedUnacknowledged');

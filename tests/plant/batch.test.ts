@@ -138,6 +138,7 @@ t.test('CMD-16: Hold and Restart, Pause and Resume reach every level and lead to
     { commandRejection: { command: 'Restart', state: 'Paused', rule: 'not-held' }, conditions: [{ type: 'CommandRejected', status: 'True', reason: 'not-held' }] },
     'CMD-17: the refusal is shown',
   );
+  t.match((await plant.api.post(`${SITE}/batches/preflight`, { batch, command: 'Resume' })).body, { ok: true }, 'BATCH-02: nothing is in the way of Resume');
   t.equal((await plant.command(batch, 'Resume')).status, 200);
   t.match(await verdict(plant, batch, 'Resume'), { result: 'Rejected', rule: 'not-paused' }, 'a second one right after the first');
   const resumed = await plant.until(batch, 'Running');

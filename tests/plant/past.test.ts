@@ -85,7 +85,18 @@ async function paths(): Promise<string[]> {
   ])
     found.push(`${SITE}/batches?${query}`);
   for (const query of ['', '?limit=1', '?format=b2mml', '?format=b2mml-mesa']) found.push(`${MES}/work-orders${query}`);
-  for (const query of ['', '?limit=1', '?order=asc&limit=1', '?phase=Open', '?phase=Finalized', '?productID=nobody', '?from=2020-01-01T00:00:00Z', '?to=2020-01-01T00:00:00Z'])
+  for (const query of [
+    '',
+    '?limit=1',
+    '?order=asc&limit=1',
+    '?phase=Open',
+    '?phase=Finalized',
+    '?productID=nobody',
+    '?search=resin',
+    '?search=nobody',
+    '?from=2020-01-01T00:00:00Z',
+    '?to=2020-01-01T00:00:00Z',
+  ])
     found.push(`${SITE}/batchrecords${query}`);
   for (const query of ['', '?limit=1', '?state=Complete', '?state=Aborted', '?format=b2mml', '?format=b2mml-mesa']) found.push(`${MES}/production-performance${query}`);
   found.push(`${SITE}/batchrecords/nobody`, `${MES}/production-performance/nobody`, `${SITE}/batchrecord-seals`, BACKUP);

@@ -37,6 +37,8 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
   const batch = await plant.runBatch({ masterRecipeRef: 'opens' });
   await plant.untilPhase(batch, 'opens', 'Running');
   t.match(bad(await restartCheck(batch)), [{ check: 'command', message: /is Running/ }]);
+  const resume = (await plant.api.post(`${SITE}/batches/preflight`, { batch, command: 'Resume' })).body as Body;
+  t.match(bad(resume), [{ check: 'command', liftedBy: { action: 'Resume is for a batch that is Paused' } }]);
   t.equal((await plant.command(batch, 'Hold')).status, 200);
   await plant.until(batch, 'Held');
   t.match(await restartCheck(batch), { ok: true });

@@ -25,6 +25,10 @@ export const AlarmEvent = v.strictObject({
   /** Who did it; absent when the alarm controller did. */
   accountId: v.optional(v.string()),
   displayName: v.optional(v.string()),
+  /** What the person said with it: of an acknowledgement the comment, of a shelf the reason. */
+  comment: v.optional(v.string()),
+  /** Of an activation: the alarm that it came of. */
+  cause: v.optional(v.string()),
 });
 export type AlarmEvent = ToldBy<typeof AlarmEvent>;
 
@@ -44,9 +48,10 @@ export interface AlarmFact {
   readonly at: string;
   readonly shelved: boolean;
   readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
+  readonly comment?: string;
 }
 
-export function alarmEvent({ site, name, spec, status, event, at, shelved, by }: AlarmFact, sequence: number): AlarmEvent {
+export function alarmEvent({ site, name, spec, status, event, at, shelved, by, comment }: AlarmFact, sequence: number): AlarmEvent {
   return {
     sequence,
     timestamp: at,
@@ -63,5 +68,7 @@ export function alarmEvent({ site, name, spec, status, event, at, shelved, by }:
     value: status.value,
     ...(shelved ? { shelved: true as const } : {}),
     ...(by ? { accountId: by.accountId, displayName: by.displayName } : {}),
+    ...(comment ? { comment } : {}),
+    ...(event === 'Activated' && status.cause ? { cause: status.cause.alarm } : {}),
   };
 }

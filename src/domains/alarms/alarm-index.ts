@@ -1,5 +1,5 @@
 /**
- * Which alarms a definition or a source of system alarms has: kept beside the store by its events, because in a flood
+ * Which alarms a definition or a source has: kept beside the store by its events, because in a flood
  * every edge would walk all alarms of the site. Only names are kept; what is read is always what the store has now.
  */
 import type { Resource } from '../../platform/store/resource.js';
@@ -17,10 +17,11 @@ export class AlarmIndex {
     this.#build();
     store.watchReload(() => this.#build());
     store.watch(Alarm, ({ type, resource }) => {
-      const owner = ownerOf(resource as Resource<AlarmSpec, AlarmStatus>);
-      const names = this.#names.get(owner);
-      if (type === 'put') this.#names.set(owner, (names ?? new Set()).add(resource.metadata.name));
-      else if (names?.delete(resource.metadata.name) && names.size === 0) this.#names.delete(owner);
+      for (const owner of ownersOf(resource as Resource<AlarmSpec, AlarmStatus>)) {
+        const names = this.#names.get(owner);
+        if (type === 'put') this.#names.set(owner, (names ?? new Set()).add(resource.metadata.name));
+        else if (names?.delete(resource.metadata.name) && names.size === 0) this.#names.delete(owner);
+      }
     });
   }
 
@@ -34,6 +35,11 @@ export class AlarmIndex {
     return this.#alarms(site, `${site}/${systemName(topic)}/${source}`);
   }
 
+  /** Every alarm about a source, whoever raised it. @param source `<Kind>/<name>`. */
+  about(site: string, source: string): AlarmResource[] {
+    return this.#alarms(site, `${site}/about/${source}`);
+  }
+
   #alarms(site: string, owner: string): AlarmResource[] {
     const names = this.#names.get(owner);
     return names ? [...names].sort().flatMap((name) => this.#store.get(Alarm, site, name) ?? []) : [];
@@ -42,8 +48,7 @@ export class AlarmIndex {
   #build(): void {
     this.#names.clear();
     for (const alarm of this.#store.list(Alarm)) {
-      const owner = ownerOf(alarm);
-      this.#names.set(owner, (this.#names.get(owner) ?? new Set()).add(alarm.metadata.name));
+      for (const owner of ownersOf(alarm)) this.#names.set(owner, (this.#names.get(owner) ?? new Set()).add(alarm.metadata.name));
     }
   }
 }
@@ -55,6 +60,6 @@ export function systemName(topic: string): string {
   return `system-${topic}`;
 }
 
-function ownerOf({ metadata: { site, name }, spec }: AlarmResource): string {
-  return spec.definitionRef === '' ? `${site}/${name.replace(/-\d+$/, '')}/${spec.source}` : `${site}/definition/${spec.definitionRef}`;
+function ownersOf({ metadata: { site, name }, spec }: AlarmResource): readonly string[] {
+  return [spec.definitionRef === '' ? `${site}/${name.replace(/-\d+$/, '')}/${spec.source}` : `${site}/definition/${spec.definitionRef}`, `${site}/about/${spec.source}`];
 }

@@ -18,6 +18,7 @@ import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alar
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved, shelfOf, unshelved } from './counts.js';
+import { causeOf } from './first-out.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmSpec, type AlarmStatus, SOURCE_KINDS, type AlarmResource, type DefinitionResource } from './kind.js';
 import { countPut, countsOf, raisedBy } from './numbers.js';
 import { unitsConcerned } from './sources.js';
@@ -39,6 +40,8 @@ export interface AlarmChange {
   readonly event?: AlarmEventWord;
   readonly at?: string;
   readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
+  /** What the person said with it. */
+  readonly comment?: string;
 }
 
 /** Why the product raises an alarm by itself. */
@@ -116,6 +119,7 @@ export class AlarmRegister {
     const units = unitsConcerned(spec, this.#store, site);
     const at = timestamp(atMs);
     const alarm = raisedSpec(definition, value);
+    const cause = causeOf(this.#store, site, alarm, onlyOf(units));
     const status: AlarmStatus = {
       ...Alarm.initialStatus(alarm),
       unit: onlyOf(units),
@@ -125,6 +129,7 @@ export class AlarmRegister {
       ...shelfOf(shelf?.status),
       exceptionAction: spec.exceptionAction,
       ...due,
+      ...(cause ? { cause } : {}),
       origin: 'definition',
     };
     const puts: Put[] = [{ kind: AlarmDefinition, site, name: definition.metadata.name, status: { ...definition.status, raised: count, activeAlarmRef: name } } as Put];
@@ -141,7 +146,9 @@ export class AlarmRegister {
       .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, this.#store.terms));
     const at = timestamp(atMs);
     const spec = systemSpec(condition);
-    const status: AlarmStatus = { ...systemStatus(spec, condition, at), ...shelfOf(shelf?.status) };
+    const own = systemStatus(spec, condition, at);
+    const cause = causeOf(this.#store, site, spec, own.unit);
+    const status: AlarmStatus = { ...own, ...shelfOf(shelf?.status), ...(cause ? { cause } : {}) };
     const puts: Put[] = [countPut(site, { ...counter, [topic]: count })];
     if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
     this.write({ site, name, spec, status, event: 'Activated', at }, { puts });

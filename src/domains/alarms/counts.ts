@@ -7,7 +7,7 @@ import { unstoredAlarms } from './unstored-alarms.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
-export type Shelf = Pick<AlarmStatus, 'shelvedUntil' | 'shelvedBy' | 'shelf'>;
+export type Shelf = Pick<AlarmStatus, 'shelvedUntil' | 'shelvedBy' | 'shelf' | 'shelfReason'>;
 
 export function isShelved(status: Shelf, terms: Terms): boolean {
   return shelfLeftMs(status, terms) > 0;
@@ -20,11 +20,11 @@ export function shelfLeftMs({ shelvedUntil, shelf }: Shelf, terms: Terms): numbe
 /** What an alarm takes over from the one that was shelved before it. */
 export function shelfOf(status: Shelf | undefined): Shelf {
   if (!status) return { shelvedUntil: '', shelvedBy: '' };
-  const { shelvedUntil, shelvedBy, shelf } = status;
-  return { shelvedUntil, shelvedBy, ...(shelf ? { shelf } : {}) };
+  const { shelvedUntil, shelvedBy, shelf, shelfReason } = status;
+  return { shelvedUntil, shelvedBy, ...(shelf ? { shelf } : {}), ...(shelfReason ? { shelfReason } : {}) };
 }
 
-export function unshelved({ shelf: _shelf, ...status }: AlarmStatus): AlarmStatus {
+export function unshelved({ shelf: _shelf, shelfReason: _reason, ...status }: AlarmStatus): AlarmStatus {
   return { ...status, shelvedUntil: '', shelvedBy: '' };
 }
 

@@ -14,10 +14,11 @@ import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { phaseStates } from '../procedures/phase-states.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
-import { type AlarmRegister, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
+import { type AlarmRegister, isAlarmOf, raisedSpec } from './alarm-register.js';
 import { alarmIndex } from './alarm-index.js';
 import { isActive, type AlarmResource, type DefinitionResource } from './kind.js';
 import type { ExceptionCommands } from './exception-commands.js';
+import { causeOf } from './first-out.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
 import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
@@ -265,7 +266,7 @@ export class DefinitionReconciler implements Reconciler {
 
   /** An alarm that comes back says what its definition says now. */
   #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: WallMs, due: Pick<AlarmStatus, 'exceptionDue'>): void {
-    const { register, exceptions } = this.#parts;
+    const { register, exceptions, store } = this.#parts;
     const { exceptionAction, priority } = definition.spec;
     for (const { metadata, spec, status } of alarms) {
       const transition = alarmTransition(status.state, trigger);
@@ -277,8 +278,11 @@ export class DefinitionReconciler implements Reconciler {
         register.write({ site, name, spec, status: next, event: transition.event, at });
         continue;
       }
-      const again = { ...next, value: valueText(value), priority, exceptionAction, ...due };
-      register.write({ site, name, spec: raisedSpec(definition, value), status: again, event: transition.event, at });
+      const { cause: _before, ...bare } = next;
+      const again = raisedSpec(definition, value);
+      const cause = causeOf(store, site, again, next.unit, name);
+      const nextStatus = { ...bare, value: again.value, priority, exceptionAction, ...due, ...(cause ? { cause } : {}) };
+      register.write({ site, name, spec: again, status: nextStatus, event: transition.event, at });
       exceptions.attempt(site, name);
     }
   }

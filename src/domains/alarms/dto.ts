@@ -8,7 +8,7 @@ import type { ToldBy } from '../../platform/http/replies.js';
 import type { Query } from '../../platform/http/route.js';
 import { isShelved } from './counts.js';
 import { isActive, type AlarmResource } from './kind.js';
-import { ALARM_ORIGINS, ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
+import { ALARM_ORIGINS, ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES, CAUSE_REASONS } from './kind.js';
 
 export const AlarmBody = v.strictObject({
   name: v.string(),
@@ -33,6 +33,10 @@ export const AlarmBody = v.strictObject({
   priority: v.number(),
   evaluable: v.boolean(),
   origin: v.picklist(ALARM_ORIGINS),
+  /** Why it is shelved, where somebody said it. */
+  shelveReason: v.optional(v.string()),
+  /** The first of the alarms that it came of, and how that is known; absent of one that stands alone. */
+  cause: v.optional(v.strictObject({ alarm: v.string(), by: v.picklist(CAUSE_REASONS) })),
 });
 export type AlarmBody = ToldBy<typeof AlarmBody>;
 
@@ -63,6 +67,8 @@ export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms
     priority: status.priority,
     evaluable,
     origin: status.origin,
+    ...(status.shelfReason ? { shelveReason: status.shelfReason } : {}),
+    ...(status.cause ? { cause: status.cause } : {}),
   };
 }
 

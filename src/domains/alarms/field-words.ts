@@ -26,6 +26,10 @@ export const ALARM_DEFINITION_WORDS = {
   priority: 'Order among alarms of one severity, 0 to 1000; a larger one is more urgent.',
   enabled: 'False: the definition does not watch.',
   exceptionAction: 'Command that is given to the work it concerns when the alarm is raised. Empty: the alarm is told and nothing is commanded.',
+  cause: ['What the operator is told it comes of.', 'Filter F101 is blocked'],
+  consequence: ['What happens if nobody acts.', 'The pump runs dry'],
+  action: ['What the operator shall do, step by step.', ['Change over to filter F102']],
+  follows: ['Definitions whose alarm explains this one: while one of theirs stands, alarms of this one belong to it.', ['pump-1-stopped']],
   armingGate: 'The definition watches only while a phase of this template is in one of these states on the unit. null: always. Only apply writes it.',
 } as const;
 

@@ -25,7 +25,7 @@ import { Alarm, type CommandTarget } from './kind.js';
 import { AlarmReconciler } from './reconciler.js';
 import { type AlarmRouteDeps, alarmRoutes } from './routes.js';
 import { controllerKey, signalKey, SYSTEM_ALARM_WAKES, SystemAlarmReconciler } from './system-alarm-reconciler.js';
-import type { SystemFacts, Troubles } from './system-conditions.js';
+import type { SystemFacts, TroubleEnds, Troubles } from './system-conditions.js';
 import { definitionWakes } from './wakes.js';
 
 export interface AlarmParts extends Pick<AlarmRouteDeps, 'facts' | 'history' | 'timeScale'> {
@@ -46,11 +46,12 @@ export interface AlarmParts extends Pick<AlarmRouteDeps, 'facts' | 'history' | '
   /** Absent where the barrier is off. */
   readonly nonces: Pick<Nonces, 'nearlyFull'> | undefined;
   readonly troubles: Troubles;
-  readonly settings: SettingsOf<'alarms'> & Pick<SettingValues, 'historianIntervalMinMs'>;
+  readonly troubleEnds: TroubleEnds;
+  readonly settings: SettingsOf<'alarms'> & Pick<SettingValues, 'historianIntervalMinMs' | 'reasonLengthMin'>;
 }
 
 export function joinAlarms(parts: AlarmParts) {
-  const { store, clock, log, runtimes, probes, loops, timeScale, settings, troubles, archive, contained, nonces } = parts;
+  const { store, clock, log, runtimes, probes, loops, timeScale, settings, troubles, troubleEnds, archive, contained, nonces } = parts;
   const register = new AlarmRegister({ store, clock, record: parts.record });
   const exceptions = new ExceptionCommands(store, parts.commands);
   const definitions = new DefinitionReconciler({
@@ -75,6 +76,7 @@ export function joinAlarms(parts: AlarmParts) {
       nonceStoreNearlyFull: () => nonces?.nearlyFull ?? false,
       lostTags: (site, module) => definitions.lostTags(site, module),
       trouble: (topic) => troubles[topic](),
+      troubleEnd: (topic) => troubleEnds[topic]?.(),
       lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
     },
   });
@@ -104,6 +106,7 @@ export function joinAlarms(parts: AlarmParts) {
         facts,
         isEvaluable,
         shelveMaxMs: settings.maxShelveDurationMs,
+        reasonLengthMin: settings.reasonLengthMin,
         history,
         timeScale,
         intervalMinMs: settings.historianIntervalMinMs,

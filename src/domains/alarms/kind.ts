@@ -19,9 +19,19 @@ export const ALARM_STATES = ['ActiveUnacknowledged', 'ActiveAcknowledged', 'Clea
 export type AlarmState = (typeof ALARM_STATES)[number];
 
 export const ALARM_ORIGINS = ['definition', 'system', 'apply'] as const;
+/**
+ * What the gateway knows of why an alarm came: the definition names one that it follows from; the connection of its I/O module is lost; another
+ * alarm commanded the unit; another one of the same source came first.
+ */
+export const CAUSE_REASONS = ['definition', 'device', 'command', 'source'] as const;
 /** Why a definition does not watch; '' while it does. */
 export const SUPPRESSIONS = ['', 'Disabled', 'NotArmed'] as const;
 
+/** Not in the contract: more is no list that somebody has thought through. */
+const FOLLOWS_MAX = 32;
+/** Not in the contract: as long as a message, and as many steps as somebody reads while it is alarming. */
+const Guidance = v.pipe(v.string(), v.maxLength(1024));
+const STEPS_MAX = 12;
 const DEBOUNCE_MAX_S = 86_400; // decisions Q-ALARM-10
 const PRIORITY_MAX = 1000;
 
@@ -78,6 +88,12 @@ export const AlarmDefinitionSpec = v.strictObject({
   exceptionAction: v.optional(v.picklist(['', ...EXCEPTION_ACTIONS]), ''),
   /** Set by apply only (contract 2, Alarm definition). */
   armingGate: v.optional(v.nullable(ArmingGate), null),
+  /** What the operator is told to do (ISA-18.2, 6.2.4); apply writes them, as the gate (decisions D-UNIT-01). */
+  cause: v.optional(Guidance),
+  consequence: v.optional(Guidance),
+  action: v.optional(v.pipe(v.array(Guidance), v.maxLength(STEPS_MAX))),
+  /** Definitions whose alarm explains that of this one. */
+  follows: v.optional(v.pipe(v.array(Required), v.maxLength(FOLLOWS_MAX))),
 });
 export type AlarmDefinitionSpec = v.InferOutput<typeof AlarmDefinitionSpec>;
 
@@ -104,7 +120,7 @@ export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> =
   path: 'alarmdefinitions',
   spec: AlarmDefinitionSpec,
   body: 'flat',
-  writtenElsewhere: ['armingGate'],
+  writtenElsewhere: ['armingGate', 'cause', 'consequence', 'action', 'follows'],
   apply: { how: 'yes' },
   controlled: true,
   required: ['sourceKind', 'sourceName', 'conditionType'],
@@ -115,8 +131,9 @@ export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> =
   }),
   status: DEFINITION_STATUS,
   mendsStatus: true,
-  references: ({ sourceKind, sourceName, armingGate }, site) => [
+  references: ({ sourceKind, sourceName, armingGate, follows = [] }, site) => [
     { path: 'sourceName', kind: sourceKind, site, name: sourceName, when: 'write', ...(sourceKind === 'ControlModule' ? { holds: true as const } : {}) },
+    ...follows.map((name, at) => ({ path: `follows[${at}]`, kind: 'AlarmDefinition', site, name, when: 'run' }) as const),
     ...(armingGate === null
       ? []
       : ([
@@ -151,6 +168,12 @@ export interface PendingAcknowledgement {
   readonly comment: string;
 }
 
+/** The first of the alarms that came of one thing, and how the gateway knows. */
+export interface AlarmCause {
+  readonly alarm: string;
+  readonly by: (typeof CAUSE_REASONS)[number];
+}
+
 /** A batch, or the root of an ad-hoc execution. */
 export interface CommandTarget {
   readonly kind: string;
@@ -171,6 +194,10 @@ export interface AlarmStatus {
   readonly shelvedBy: string;
   /** The shelf as it is judged. */
   readonly shelf?: Term | undefined;
+  /** Why it was shelved, as the person said; absent where nobody asked. */
+  readonly shelfReason?: string;
+  /** Absent of one that stands alone. */
+  readonly cause?: AlarmCause;
   readonly origin: (typeof ALARM_ORIGINS)[number];
   /** Of the definition when it raised the alarm; empty or absent when it watched no tag. */
   readonly tagName?: string;
@@ -196,6 +223,8 @@ const ALARM_STATUS: StatusMembers<AlarmStatus> = {
   shelvedUntil: v.string(),
   shelvedBy: v.string(),
   shelf: StoredTerm,
+  shelfReason: v.string(),
+  cause: v.object({ alarm: v.string(), by: v.picklist(CAUSE_REASONS) }),
   origin: v.picklist(ALARM_ORIGINS),
   tagName: v.string(),
   exceptionAction: v.picklist(['', ...EXCEPTION_ACTIONS]),

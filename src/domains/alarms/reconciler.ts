@@ -82,7 +82,7 @@ export class AlarmReconciler implements Reconciler {
       return;
     }
     const next = { ...moved(left, transition, register.now()), acknowledgedBy: request.displayName };
-    register.write({ site, name, spec, status: next, event: transition.event, by: request }, { audits: [audit] });
+    register.write({ site, name, spec, status: next, event: transition.event, by: request, comment: request.comment }, { audits: [audit] });
   }
 
   /** The end of a shelf by time equals unshelve (decisions Q-ALARM-02). */

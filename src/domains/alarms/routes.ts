@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
+import { checkReason } from '../../platform/http/reason.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query.js';
@@ -36,6 +37,8 @@ export interface AlarmRouteDeps extends WhatIfDeps {
   readonly isEvaluable: (site: string, definition: string) => boolean;
   /** Setting `alarms.maxShelveDuration`. */
   readonly shelveMaxMs: number;
+  /** Setting `commands.reasonPolicy`: letters of a reason that is given. */
+  readonly reasonLengthMin: number;
 }
 
 type Named = { readonly site: string; readonly name: string };
@@ -126,21 +129,22 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: `${ALARM}/shelve`,
     action: 'alarm:shelve',
     tier: 'operate',
-    body: v.strictObject({ duration: v.string() }),
+    body: v.strictObject({ duration: v.string(), reason: v.optional(v.string()) }),
     reply: Answer,
-    errors: { 409: ['not_active_acknowledged'] },
+    errors: { 400: ['reason_too_short', 'reason_too_long'], 409: ['not_active_acknowledged'] },
     summary: 'Suppresses the annunciation of an active, acknowledged alarm for a time',
     audit: { action: 'Shelve', category: 'alarm', target },
     exists,
     async handle({ params, body, caller, audit }, deps) {
       const durationMs = readShelf(body.duration, deps.shelveMaxMs);
+      const reason = body.reason === undefined ? '' : checkReason(body.reason, deps.reasonLengthMin);
       const alarm = requireAlarm(deps.store, params.site, params.name);
       refuse('shelve', alarm, deps.store);
       const { until: shelvedUntil, term } = deps.store.terms.begin(durationMs);
-      const draft = audit({ target: target(params), details: { duration: body.duration, shelvedUntil } });
+      const draft = audit({ target: target(params), details: { duration: body.duration, shelvedUntil, ...(reason === '' ? {} : { operatorReason: reason }) } });
       const { metadata, spec, status } = alarm;
-      const shelf = { ...status, shelvedUntil, shelvedBy: caller.displayName, shelf: term };
-      await deps.register.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller) }, { audits: [draft] }).durable;
+      const shelf = { ...unshelved(status), shelvedUntil, shelvedBy: caller.displayName, shelf: term, ...(reason === '' ? {} : { shelfReason: reason }) };
+      await deps.register.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller), comment: reason }, { audits: [draft] }).durable;
       return answer(params, deps, `alarm ${params.name} is shelved until ${shelvedUntil}`);
     },
   }),

@@ -101,7 +101,7 @@ export class SystemAlarmReconciler implements Reconciler {
     if (waitMs > 0) return { lookAgainMs: waitMs };
     if (condition && standing) this.#show(standing, condition);
     else if (condition) this.#raise(key.site, topic, condition, alarm, this.#told.get(idOf(key))?.atMs ?? clock.wallMs());
-    else if (standing) this.#move(standing, 'false');
+    else if (standing) this.#end(standing, row.ended?.(facts));
     this.#told.delete(idOf(key));
     return row.sourceKind === 'System' || condition !== undefined ? { lookAgainMs: LOOK_MS } : 'settled';
   }
@@ -183,6 +183,11 @@ export class SystemAlarmReconciler implements Reconciler {
   #raise(site: string, topic: SystemTopic, condition: SystemCondition, waiting: AlarmResource | undefined, atMs: WallMs): void {
     if (waiting) this.#move(waiting, 'true', condition);
     else this.#parts.register.raiseSystem(site, topic, condition, atMs);
+  }
+
+  /** Whoever acknowledges it afterwards is not told to do what somebody has done. */
+  #end(standing: AlarmResource, message = standing.spec.message): void {
+    this.#move({ ...standing, spec: { ...standing.spec, message } }, 'false');
   }
 
   #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition, at = this.#parts.register.now()): void {

@@ -54,6 +54,9 @@ export interface Trouble {
 /** Who tells what of each topic: each is given by the part that knows it, undefined while there is nothing to tell. */
 export type Troubles = Readonly<Record<TroubleTopic, () => Trouble | undefined>>;
 
+/** What became of a trouble that has ended, where its alarm shall not go on saying what was to be done. */
+export type TroubleEnds = Readonly<Partial<Record<TroubleTopic, () => string | undefined>>>;
+
 export const SYSTEM_TOPICS = [
   'device',
   'second-master',
@@ -87,6 +90,8 @@ export interface SystemFacts {
   containedFault(): string | null;
   /** Undefined while there is nothing to tell. */
   trouble(topic: TroubleTopic): Trouble | undefined;
+  /** Of one that has ended; undefined where its alarm keeps what it says. */
+  troubleEnd(topic: TroubleTopic): string | undefined;
   /** Why every look at a resource fails, in words; null while its controller can look at it. */
   lookFault(site: string, kind: string, name: string): string | null;
 }
@@ -99,6 +104,8 @@ export interface TopicRow {
   readonly clearAfterMs: number;
   /** Undefined while there is nothing to tell. */
   condition(site: string, name: string, read: StoreReader, facts: SystemFacts): SystemCondition | undefined;
+  /** What its alarm says from its end on; without it, or undefined, what it said while it stood. */
+  ended?(facts: SystemFacts): string | undefined;
 }
 
 const LOST_STATES: readonly IOModuleState[] = ['Disconnected', 'Failed'];
@@ -345,6 +352,7 @@ function troubleRow(topic: TroubleTopic): TopicRow {
       const trouble = facts.trouble(topic);
       return trouble && { ...OF_APPLIANCE, ...trouble };
     },
+    ended: (facts) => facts.troubleEnd(topic),
   };
 }
 

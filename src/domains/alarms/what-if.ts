@@ -9,7 +9,7 @@ import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
-import { parseInstant } from '../../platform/base/instant.js';
+import { readInstant } from '../../platform/http/instant-field.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { checkReferences } from '../../platform/store/references.js';
@@ -162,8 +162,5 @@ function readWindow(body: Body, nowMs: WallMs): Window {
 
 function timeOf(body: Body, field: 'from' | 'to'): number | undefined {
   const text = body[field];
-  if (text === undefined || text === '') return undefined;
-  const atMs = parseInstant(text);
-  if (Number.isNaN(atMs)) throw invalid('invalid_field', field, `${field} must be a time such as 2026-01-31T09:05:07.123Z`);
-  return atMs;
+  return text === undefined || text === '' ? undefined : readInstant(text, field);
 }

@@ -150,7 +150,7 @@ async function applySteps(
   const isTold = isTaken || (diff === true && unread.length === 0 && isToldByDiff(soFar));
   const { notes, removals } = isTold ? await lookAfter(soFar, steps, actor, deps, { isWhole, prune }) : NOTHING;
   const ahead = dryRun || !isTaken ? undefined : await judging.writtenAhead();
-  const unkept = dryRun || !isTaken || soFar.outcomes.every(({ operation }) => operation === 'unchanged') ? '' : await deps.snapshots?.take(actor.displayName);
+  const unkept = dryRun || !isTaken || soFar.outcomes.every(({ operation }) => operation === 'unchanged') ? '' : await deps.snapshots?.take(takenFor(actor));
   // a dry run tells of one look: what it says of the removals is of the same plant as the rest
   if (!dryRun) await judging.catchUp();
   // from here on in one turn: who asks, what he may, and what is there
@@ -177,6 +177,10 @@ async function applySteps(
   await deps.store.write({ puts: [...puts, ...(more?.puts ?? [])], audits: [...audits, ...(more?.audits ?? [])], facts, ...(ahead && { ahead }) });
   const applied = await inTurns(inRequest, deps, (outcome) => served(outcome, notes, deps.store));
   return unkept ? applied.map((row, at) => (at === 0 ? { ...row, warnings: [...row.warnings, unkept] } : row)) : applied;
+}
+
+function takenFor({ displayName, changeRequest }: ApplyActor): { readonly by: string; readonly changeRequest?: string } {
+  return { by: displayName, ...(changeRequest === undefined ? {} : { changeRequest }) };
 }
 
 /** Refused for what the plant does now and not for what the manifests say: their changes can be told. */

@@ -30,7 +30,8 @@ export function specChanges(kind: AnyKind, before: unknown, after: unknown): rea
       : row('spec', { place, from: from === null ? null : SECRET, to: to === null ? null : SECRET });
   });
   // items that have names are compared by them, wherever they stand
-  return changes.length > 0 || before === undefined ? changes : [{ path: 'spec', from: 'the same items', to: 'in another order' }];
+  if (changes.length > 0 || before === undefined || isDeepStrictEqual(before, after)) return changes;
+  return [{ path: 'spec', from: 'the same items', to: 'in another order' }];
 }
 
 export function keyChanges(path: string, before: Readonly<Record<string, string>> = {}, after: Readonly<Record<string, string>> | undefined): readonly ManifestChange[] {

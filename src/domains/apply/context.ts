@@ -16,6 +16,8 @@ export interface ApplyActor {
   readonly sites: readonly string[] | null;
   /** Who signs what is signed as it is made; absent of a component. */
   readonly signatory?: Signatory;
+  /** Whose approval applies it, where one does. */
+  readonly changeRequest?: string;
   /** A component of the product, which writes reserved labels. */
   readonly isComponent?: true;
   may(action: string): boolean;

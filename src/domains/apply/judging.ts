@@ -292,7 +292,7 @@ function changesOf(kind: AnyKind, { before, spec, labels, annotations }: Wanted)
   return [
     ...keyChanges('metadata.labels', before?.metadata.labels, labels),
     ...keyChanges('metadata.annotations', before?.metadata.annotations, annotations),
-    ...(before && isDeepStrictEqual(spec, before.spec) ? [] : specChanges(kind, before?.spec, spec)),
+    ...specChanges(kind, before?.spec, spec),
   ];
 }
 

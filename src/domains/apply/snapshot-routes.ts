@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { flag, LIST, parameters } from '../../platform/http/parameters.js';
 import { listReply } from '../../platform/http/paged-list.js';
-import { routesFor } from '../../platform/http/route.js';
+import { inPieces, routesFor } from '../../platform/http/route.js';
 import type { Selector } from '../../platform/store/selector.js';
 import { applyActorOf } from './actor-of-request.js';
 import { Applied, applyManifests } from './apply.js';
@@ -17,6 +17,8 @@ export interface SnapshotRouteDeps extends ApplyRouteDeps {
 
 const route = routesFor<SnapshotRouteDeps>();
 
+/** Of an answer, and of the work between two turns. */
+const CHARACTERS_AT_ONCE = 64_000;
 /** All that was not there then. */
 const EVERYTHING: Selector = { isPositive: false, matches: () => true };
 
@@ -25,6 +27,19 @@ function visible(manifests: readonly ExportedManifest[], caller: Caller): Export
     const site = kind === 'Site' ? name : namespace.replace(/^site-/, '');
     return site === '' || mayVisit(caller, site);
   });
+}
+
+/** A large plant has some 20 MB of them. */
+async function* textOf(manifests: readonly ExportedManifest[]): AsyncGenerator<string, void> {
+  let text = '[';
+  for (const [index, manifest] of manifests.entries()) {
+    text += (index === 0 ? '' : ',') + JSON.stringify(manifest);
+    if (text.length < CHARACTERS_AT_ONCE) continue;
+    yield text;
+    text = '';
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  yield `${text}]`;
 }
 
 export const snapshotRoutes = [
@@ -46,7 +61,7 @@ export const snapshotRoutes = [
     summary: 'The manifests of a snapshot, as an export tells them',
     reply: v.array(ExportedManifest),
     errors: { 404: ['not_found'], 409: ['snapshot_damaged'] },
-    handle: async ({ params, caller }, { snapshots }) => visible(await snapshots.read(params.name), caller),
+    handle: async ({ params, caller }, { snapshots }) => inPieces(textOf(visible(await snapshots.read(params.name), caller))),
   }),
   route({
     method: 'POST',

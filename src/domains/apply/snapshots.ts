@@ -16,10 +16,12 @@ import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
+import { Turns } from '../../platform/base/slices.js';
 import { syncFolder } from '../../platform/base/sync-folder.js';
+import { parseLongJson } from '../../platform/http/long-json.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Store } from '../../platform/store/store.js';
-import { type ExportedManifest, exportedJson } from './export.js';
+import { ExportedManifest, exportedJson } from './export.js';
 import type { AppliedKinds } from './kinds.js';
 
 const FOLDER = 'config-snapshots';
@@ -28,12 +30,16 @@ const TOLD = '.json';
 const MANIFESTS = '.manifests.json.gz';
 /** A plant of 5,000 manifests has some 20 MB. */
 const TEXT_BYTES_MAX = 512 * 1024 ** 2;
+/** Between two looks at the time. */
+const HASHED_BYTES = 512 * 1024;
 
 export const Snapshot = v.strictObject({
   name: v.string(),
   at: v.string(),
   /** Who applied then. */
   by: v.string(),
+  /** By the approval of which change request; absent where there was none. */
+  changeRequest: v.optional(v.string()),
   /** Of the file. */
   bytes: v.number(),
   /** Of the manifests as JSON, hex. */
@@ -63,7 +69,7 @@ export class Snapshots {
   }
 
   /** Before something is applied. @returns why there is none; '' where it is kept, or none is wished. An apply may be what mends the box: it goes on without. */
-  async take(by: string): Promise<string> {
+  async take(by: Pick<Snapshot, 'by' | 'changeRequest'>): Promise<string> {
     if (this.#parts.settings.snapshotsKept === 0) return '';
     const taken = this.#last.then(() => this.#take(by));
     this.#last = taken.catch(() => undefined);
@@ -86,10 +92,18 @@ export class Snapshots {
   /** @throws Refusal 404 `not_found`; 409 `snapshot_damaged` where the file is not what was written. */
   async read(name: string): Promise<readonly ExportedManifest[]> {
     const told = await this.#named(name);
+    const { clock } = this.#parts;
     try {
       const text = await promisify(gunzip)(await readFile(this.#place(name, MANIFESTS)), { maxOutputLength: TEXT_BYTES_MAX });
-      if (createHash('sha256').update(text).digest('hex') !== told.sha256) throw new Error('its digest is another one');
-      return JSON.parse(text.toString('utf8')) as ExportedManifest[];
+      if ((await digestOf(text, clock)) !== told.sha256) throw new Error('its digest is another one');
+      const read = await parseLongJson(text, clock, { max: Number.POSITIVE_INFINITY, bytesMax: TEXT_BYTES_MAX, namesMax: Number.POSITIVE_INFINITY });
+      if (!Array.isArray(read)) throw new Error('it holds no list of manifests');
+      const turns = new Turns(clock);
+      for (const manifest of read) {
+        if (!v.is(ExportedManifest, manifest)) throw new Error('it holds something that is no manifest');
+        if (turns.isOver) await turns.next();
+      }
+      return read as ExportedManifest[];
     } catch (fault) {
       const message = `${name} cannot be used: ${(fault as Error).message}; take another one, or restore a backup`;
       throw new Refusal('conflict', message, { code: 'snapshot_damaged', snapshot: name });
@@ -103,7 +117,7 @@ export class Snapshots {
     throw new Refusal('missing', `there is no snapshot ${name}: GET /api/v1/snapshots lists those that are kept`, { code: 'not_found' });
   }
 
-  async #take(by: string): Promise<void> {
+  async #take(by: Pick<Snapshot, 'by' | 'changeRequest'>): Promise<void> {
     const { store, kinds, clock, settings } = this.#parts;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const kept = await this.list();
@@ -112,11 +126,16 @@ export class Snapshots {
     const manifests = this.#place(name, MANIFESTS);
     const sum = createHash('sha256');
     const text = exportedJson(store, kinds, { status: false, visible: () => true }, clock);
-    await pipeline(Readable.from(summed(text, sum)), createGzip(), createWriteStream(manifests, { mode: 0o600, flush: true }));
+    try {
+      await pipeline(Readable.from(summed(text, sum)), createGzip(), createWriteStream(manifests, { mode: 0o600, flush: true }));
+    } catch (fault) {
+      await rm(manifests, { force: true }); // a full disk keeps no half of one
+      throw fault;
+    }
     const sha256 = sum.digest('hex');
     if (kept.at(-1)?.sha256 === sha256) return rm(manifests);
     const { size: bytes } = await stat(manifests);
-    const told: Snapshot = { name, at: timestamp(clock.wallMs()), by, bytes, sha256 };
+    const told: Snapshot = { name, at: timestamp(clock.wallMs()), ...by, bytes, sha256 };
     const beside = this.#place(name, '.new');
     await writeFile(beside, JSON.stringify(told), { mode: 0o600, flush: true });
     await rename(beside, this.#place(name, TOLD));
@@ -161,6 +180,17 @@ export class Snapshots {
 
 function numberOf(name: string): number {
   return Number(NAME.exec(name)?.[1] ?? 0);
+}
+
+/** In slices: of a large plant it takes a tenth of a second. */
+async function digestOf(text: Buffer, clock: Clock): Promise<string> {
+  const sum = createHash('sha256');
+  const turns = new Turns(clock);
+  for (let at = 0; at < text.length; at += HASHED_BYTES) {
+    sum.update(text.subarray(at, at + HASHED_BYTES));
+    if (turns.isOver) await turns.next();
+  }
+  return sum.digest('hex');
 }
 
 async function* summed(texts: AsyncIterable<string>, sum: ReturnType<typeof createHash>): AsyncGenerator<Buffer> {

@@ -86,7 +86,7 @@ const BatchChange = eitherForm(
   { reason: v.optional(v.string()) },
 );
 
-const OfBatch = v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') });
+const OfBatch = v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart', 'Resume']), 'Start') });
 /** Of a batch that there is, or of one that is only thought of. */
 const PreflightBody = oneOf<v.GenericSchema>([OfBatch, BatchBody], (input) =>
   typeof input === 'object' && input !== null && 'batch' in input ? OfBatch : BatchBody,
@@ -263,7 +263,8 @@ export const batchRoutes = [
     tier: 'read',
     body: PreflightBody,
     reply: Preflight,
-    summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
+    summary:
+      'What would keep a batch from starting, and who can lift it; of a held one with command Restart, of a paused one with Resume: what is to be put right first, and what has been',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: async ({ params, body }, deps) => {
@@ -402,7 +403,7 @@ async function preflightOf(deps: BatchRouteDeps, site: string, body: Record<stri
   };
   if (typeof body.batch === 'string') {
     const batch = requireBatch(deps.store, site, body.batch);
-    return body.command === 'Restart' ? restartCheck(deps, batch) : judged(batch.metadata, batch.spec);
+    return body.command === 'Restart' || body.command === 'Resume' ? restartCheck(deps, batch, body.command) : judged(batch.metadata, batch.spec);
   }
   const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
   return judged({ name: batchName(site, spec.batchID) }, spec);

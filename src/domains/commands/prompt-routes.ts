@@ -32,11 +32,13 @@ const PromptAnswer = v.strictObject({
   phase: v.string(),
   promptID: v.string(),
   response: v.string(),
+  /** When, as the signature and the audit record say. */
+  recordedAt: v.string(),
   /** SHA-256 (hex) of the signature. */
   signature: v.string(),
   auditRecordRef: v.string(),
 });
-type PromptAnswer = ToldBy<typeof PromptAnswer>;
+export type PromptAnswer = ToldBy<typeof PromptAnswer>;
 
 nameSchemas({ PromptBody: Prompt, PromptAnswer });
 
@@ -160,7 +162,7 @@ export const promptRoutes = [
         ],
       });
       runtimes.link(site, phase.spec.unitRef)?.send({ type: 'answer', phase: name, waitId: prompt.id, value: answer.value });
-      return { ok: true, phase: name, promptID: prompt.id, response: answer.text, signature: signature.digest, auditRecordRef };
+      return { ok: true, phase: name, promptID: prompt.id, response: answer.text, recordedAt: at, signature: signature.digest, auditRecordRef };
     },
   }),
 ];

@@ -10,6 +10,7 @@ import type { Troubles } from '../alarms/system-conditions.js';
 import { Unit } from '../plant/kind.js';
 import { alarmRecorder, openHistorian, type SampledUnits, sampleTags, stateRecorder } from './sampling.js';
 import { HISTORIAN_ROUTES } from './routes.js';
+import { trendSetRoutes } from './trend-set-routes.js';
 
 export interface HistorianParts {
   readonly store: Store;
@@ -38,7 +39,7 @@ export async function joinHistorian(parts: HistorianParts) {
     recordAlarm: history && alarmRecorder(history),
     /** Keeps the changes of state, as their channel tells them. */
     recordState: history && stateRecorder(history, store, startedAtMs),
-    routes: [routeSet(HISTORIAN_ROUTES, { history, store })],
+    routes: [routeSet(HISTORIAN_ROUTES, { history, store }), routeSet(trendSetRoutes, { store })],
     start(): void {
       if (history) stopSampling = sampleTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs });
     },

@@ -16,8 +16,10 @@ const NOTHING_TOLD: ToldOutputs = { withheld: '', secondMaster: false, mismatche
 export type OutputsOfBox = 'live' | 'withheld' | 'restored';
 
 export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outputs): inputs are read, nothing is written to the device';
-const WITHHELD_RESTORED =
-  'this box was restored from a backup, and nobody has confirmed yet that the other one is off (lineside restored confirm): inputs are read, nothing is written to the device';
+/** Who ends it, and how. */
+export const CONFIRM_WAY =
+  'a supervisor or administrator confirms that the other box is off: in the banner of the operator console, or with lineside restored confirm (POST system/restore/confirm)';
+const WITHHELD_RESTORED = `this box was restored from a backup: inputs are read, and nothing is written to the device until ${CONFIRM_WAY}`;
 const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
 const SIMULATED = 'simulated: nothing real is driven';
 const UNSEEN = 'no ownership register is configured: a second master cannot be seen';

@@ -3,6 +3,7 @@
  * no resource of its own: it is the batch, with the request as first submitted in its status.
  */
 import * as v from 'valibot';
+import { nearest } from '../../platform/base/nearest.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { isInstantText } from '../../platform/base/instant.js';
@@ -107,6 +108,17 @@ export function refuseDifferent(order: BatchResource, again: CompleteRequest): v
   throw conflict('work_order_mismatch', `work order ${again.workOrderID} exists with a different ${field}`, { field, fields });
 }
 
+const NAMED_MAX = 10;
+
+/** Which one was probably meant, and which there are. */
+function othersThan(read: StoreReader, site: string, given: string): string {
+  const names = read.list(MasterRecipe, site).flatMap(({ metadata, status }) => (status.phase === 'Effective' ? [metadata.name] : []));
+  if (names.length === 0) return '; no recipe of the site is Effective';
+  const near = nearest(given, names);
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
+  return `; ${near === undefined ? '' : `did you mean ${near}? `}Effective are ${names.slice(0, NAMED_MAX).join(', ')}${more}`;
+}
+
 /** @throws Refusal 400 for what does not fit the recipe or the plant, 409 for a batchID in use. */
 export function checkOrder(read: StoreReader, site: string, name: string, request: CompleteRequest, production: boolean): void {
   const recipe = read.get(MasterRecipe, site, request.productDefinition);
@@ -114,7 +126,7 @@ export function checkOrder(read: StoreReader, site: string, name: string, reques
     throw invalid(
       'unknown_reference',
       'productDefinition',
-      `there is no effective product definition ${request.productDefinition}${recipe ? `; the recipe is ${recipe.status.phase}` : ''}`,
+      `there is no effective product definition ${request.productDefinition}${recipe ? `; the recipe is ${recipe.status.phase}` : othersThan(read, site, request.productDefinition)}`,
     );
   }
   const spec = batchSpecOf(request);

@@ -42,10 +42,34 @@ export const ROLE_BINDING_WORDS = {
   controlModule: ['Name of the control module of this unit that plays the role.', 'xv-101'],
 } as const;
 
+export const CONNECTION_END_WORDS = {
+  unit: ['Name of another unit.', 'tk-201'],
+  utility: ['Something outside the units, by the words that the picture shows.', 'Cooling water', 'Drain'],
+  part: ['Part of this unit.', 'body', 'jacket'],
+  junction: ['Where pipes of this unit meet, an identifier. It needs a connection that leads to it and one that leads from it.', 'header'],
+} as const;
+
+export const CONNECTION_WORDS = {
+  from: 'Where the pipe comes from: one of unit, utility, part and junction.',
+  to: 'Where it leads to: one of unit, utility, part and junction.',
+  via: ['Control modules of this unit that stand in the pipe, in the direction of the flow. Each stands in one connection.', ['xv-101', 'fi-101']],
+  medium: ['What flows in it.', 'Monomer'],
+} as const;
+
+export const LAYOUT_PLACE_WORDS = {
+  item: [
+    'A control module by its name, vessel, or an end of the connections: from <end>, to <end>, junction <name>. A second one of the same name ends with 2.',
+    'xv-101',
+    'from Monomer',
+  ],
+  column: ['Column of the grid, from 0 at the left. A column is 20 pixels of the picture.', 12],
+  row: ['Row of the grid, from 0 at the top. A row is 20 pixels of the picture.', 4],
+} as const;
+
 export const UNIT_WORDS = {
   ...DESCRIPTION,
   processCellName: ['Name of the process cell that the unit stands in. Empty: none.', 'cell-1'],
-  symbolId: ['Symbol that the console draws. Another word, or none, gives the default symbol.', 'vessel', 'vessel-jacketed', 'tank'],
+  symbolId: ['Vessel that the console draws. Another word, or none, gives the default one; skid draws none.', 'vessel', 'vessel-jacketed', 'kettle'],
   controllerRef: ['Name of the controller that runs the unit. Empty: this box runs it.', 'cabinet-1'],
   mode: 'Mode in which work on the unit begins. Empty: Automatic. Operators change it by the mode route, and a PUT does not.',
   capabilities: ['What the unit can do. Recipes ask for units by these words.', ['reactor', 'mix']],
@@ -55,4 +79,6 @@ export const UNIT_WORDS = {
   runtimeImage: 'Image that runs the unit in a cluster. A box that stands alone does not use it.',
   permissives: 'Conditions that must be TRUE before work on the unit starts.',
   properties: 'What the unit is, for recipes that ask for it: volume, material and the like.',
+  connections: 'Pipes of the unit with what stands in them. The picture of the unit is drawn from them.',
+  layout: 'Where things stand on the picture. What is not named stands where the console puts it.',
 } as const;

@@ -14,6 +14,7 @@ import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named, type Reference, type StatusMembers, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition as StoredCondition } from '../../platform/store/resource.js';
 import { CommandRejection } from '../runs/command-rejection.js';
+import { Connection, LayoutPlace } from './connections.js';
 import {
   AREA_WORDS,
   AVAILABILITY_WORDS,
@@ -129,6 +130,9 @@ export const UnitSpec = v.strictObject({
   permissives: v.optional(v.array(Permissive), []),
   /** Absent in units of earlier releases. */
   properties: v.optional(v.array(UnitProperty)),
+  /** What it is joined to, and where things stand on its picture (ADR 0141). Absent in units of earlier releases. */
+  connections: v.optional(v.array(Connection)),
+  layout: v.optional(v.array(LayoutPlace)),
 });
 export type UnitSpec = v.InferOutput<typeof UnitSpec>;
 
@@ -252,6 +256,12 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
       ...spec.roleBindings.map(
         ({ controlModule }, index): Reference => ({ path: `roleBindings[${index}].controlModule`, kind: 'ControlModule', site, name: controlModule, when: 'run', holds: true }),
       ),
+      // a picture keeps nothing from going, and shows what is not there any more
+      ...(spec.connections ?? []).flatMap(({ from, to, via }, index): Reference[] => [
+        { path: `connections[${index}].from.unit`, kind: 'Unit', site, name: from.unit ?? '', when: 'run' },
+        { path: `connections[${index}].to.unit`, kind: 'Unit', site, name: to.unit ?? '', when: 'run' },
+        ...via.map((name, place): Reference => ({ path: `connections[${index}].via[${place}]`, kind: 'ControlModule', site, name, when: 'run' })),
+      ]),
     ),
 };
 

@@ -8,6 +8,7 @@ import { conflict, forAll, invalid, together } from '../../platform/base/refusal
 import { isResourceName } from '../../platform/base/resource-name.js';
 import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { checkConnections, checkLayout } from './connections.js';
 import { Site, Unit, type UnitSpec, type UnitStatus, Enterprise, Area, ProcessCell } from './kind.js';
 import { workOn } from './unit-owner.js';
 import { Batch } from '../batches/kind.js';
@@ -32,7 +33,7 @@ export function dependentsIn<Spec, Status>(
 export const NO_CELL = 'the unit belongs to no process cell, so it is stored and not executed; set processCellName';
 
 /** Members of a unit that no work on it hangs on: words, the mode for what is started next, where it would go to on a failure. */
-const FREE_MEMBERS: readonly (keyof UnitSpec)[] = ['description', 'symbolId', 'mode', 'availability'];
+const FREE_MEMBERS: readonly (keyof UnitSpec)[] = ['description', 'symbolId', 'mode', 'availability', 'connections', 'layout'];
 
 /**
  * Where, how often and with which equipment a unit executes stays as it is while it works (D-C-13).
@@ -86,6 +87,8 @@ function admitUnit(spec: UnitSpec): UnitSpec {
       }),
     () => forAll(spec.permissives, (_, index) => checkPermissive(spec.permissives, index)),
     () => checkScanInterval(spec.scanInterval),
+    () => checkConnections(spec.connections ?? []),
+    () => checkLayout(spec.layout ?? [], spec.connections ?? []),
   );
   return spec;
 }

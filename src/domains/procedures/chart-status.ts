@@ -2,7 +2,34 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { CHART_NAMES } from '../../../runtime/vocabulary/chart.js';
+import { DATA_TYPES } from '../../../runtime/vocabulary/data-types.js';
 import type { ToldBy } from '../../platform/http/replies.js';
+
+/** What a side of a comparison is: `computed` is made of several, `value` stands in the condition itself. */
+export const SIDE_KINDS = ['tag', 'signal', 'barrier', 'time', 'step', 'output', 'name', 'value', 'computed'] as const;
+
+/** One side of a comparison, in parts that a reader can word. */
+export const ConditionSide = v.strictObject({
+  what: v.picklist(SIDE_KINDS),
+  /** As the engineer wrote it. */
+  text: v.string(),
+  /** Of the parameter, output, step, signal or barrier. */
+  name: v.exactOptional(v.string()),
+  /** Absent where nothing is known of it now. TIME is in milliseconds of plant time. */
+  type: v.exactOptional(v.picklist(DATA_TYPES)),
+  value: v.exactOptional(v.string()),
+  /** Of a tag: the unit, and its address in it. */
+  unit: v.exactOptional(v.string()),
+  address: v.exactOptional(v.string()),
+  engUnits: v.exactOptional(v.string()),
+  /** Of a signal or barrier: the elements that it comes from. */
+  from: v.exactOptional(v.array(v.strictObject({ path: v.string(), unit: v.string() }))),
+});
+export type ConditionSide = ToldBy<typeof ConditionSide>;
+
+/** A single BOOL is compared with TRUE, one with NOT with FALSE. */
+export const ComparedSides = v.strictObject({ left: ConditionSide, operator: v.picklist(['<', '>', '<=', '>=', '=', '<>']), right: ConditionSide });
+export type ComparedSides = ToldBy<typeof ComparedSides>;
 
 /** A part of a condition; `now` renders its operands with their present values. */
 export const ConditionPart = v.strictObject({
@@ -11,6 +38,8 @@ export const ConditionPart = v.strictObject({
   now: v.optional(v.string()),
   /** It is not known now: as the chart has told it last. */
   asTold: v.exactOptional(v.literal(true)),
+  /** What is compared; absent where it is no comparison. */
+  sides: v.exactOptional(ComparedSides),
 });
 export type ConditionPart = ToldBy<typeof ConditionPart>;
 
@@ -49,4 +78,4 @@ export type ChartStatus = ToldBy<typeof ChartStatus>;
 export const ExceptionStatus = v.strictObject({ ...ChartStatus.entries, chart: v.exactOptional(ChartWord) });
 export type ExceptionStatus = ToldBy<typeof ExceptionStatus>;
 
-nameSchemas({ ConditionPart, TransitionState, ChartStatus, ExceptionStatus });
+nameSchemas({ ConditionSide, ComparedSides, ConditionPart, TransitionState, ChartStatus, ExceptionStatus });

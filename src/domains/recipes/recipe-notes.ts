@@ -179,7 +179,7 @@ export function wholeRecipeNotes(store: StoreReader, recipe: Resource<MasterReci
     if (ofTemplates.length >= NOTES_MAX) break;
     // what a sequence hands on was followed with the values of the recipe
     const notes = kind === PhaseTemplate.kind ? phaseSiteNotes(read, site, template as PhaseTemplateSpec, near) : innerNotes(read, site, template as SequenceSpec, near);
-    for (const { text } of notes) ofTemplates.push(`${kind} ${name}: ${text}`);
+    for (const { text } of notes) ofTemplates.push(text.startsWith(`${kind} ${name} `) ? text : `${kind} ${name}: ${text}`);
   }
   return firstTold([...recipeNotes(read, site, spec, 'all', near).map(({ text }) => text), ...ofTemplates], TOLD_MAX);
 }

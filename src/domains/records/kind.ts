@@ -154,6 +154,7 @@ export interface PastRecord {
   readonly uid: string;
   readonly batchID: string;
   readonly workOrderID: string;
+  readonly lotID: string;
   readonly quantity: string;
   readonly engineeringUnit: string;
   /** When its batch was made. */
@@ -172,7 +173,7 @@ export interface PastRecord {
 
 /** As a list shows it, present or past. */
 export function listedOf({ metadata, spec: { batch, recipe }, status }: RecordResource): PastRecord {
-  const { uid, batchID, workOrderID, quantity, engineeringUnit, createdAt, startedAt, endedAt } = batch;
+  const { uid, batchID, workOrderID, lotID, quantity, engineeringUnit, createdAt, startedAt, endedAt } = batch;
   const { name, productID, version } = recipe;
   const { phase, outcome } = status;
   const settled = isRecordSettled(status);
@@ -180,6 +181,7 @@ export function listedOf({ metadata, spec: { batch, recipe }, status }: RecordRe
     uid,
     batchID,
     workOrderID,
+    lotID,
     quantity,
     engineeringUnit,
     createdAt,
@@ -210,7 +212,7 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   pastOrders: { ended: ({ atMs }: Partial<PastRecord>) => (typeof atMs === 'number' ? -atMs : undefined), batchID: ({ batchID }: Partial<PastRecord>) => batchID },
   pastShape: {
     ...Object.fromEntries(
-      ['uid', 'batchID', 'workOrderID', 'quantity', 'engineeringUnit', 'createdAt', 'startedAt', 'endedAt', 'recipe', 'productID', 'version'].map((member) => [
+      ['uid', 'batchID', 'workOrderID', 'lotID', 'quantity', 'engineeringUnit', 'createdAt', 'startedAt', 'endedAt', 'recipe', 'productID', 'version'].map((member) => [
         member,
         maybe(isText),
       ]),

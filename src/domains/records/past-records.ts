@@ -68,24 +68,37 @@ export interface RecordQuestion {
   readonly phase?: string;
   readonly outcome?: string;
   readonly productID?: string;
+  /** A text that its names and numbers hold, in any case. */
+  readonly search?: string;
 }
+
+/** By which people know a record, beside its name. */
+const SEARCHED = ['batchID', 'workOrderID', 'lotID', 'recipe', 'productID'] as const;
 
 /** Those of which it is so, the latest ended first, in one moment: what is filtered is looked at in slices and stays what it was. */
 export async function newestRecords(store: Store, site: string, question: RecordQuestion = {}): Promise<Sorted<Entry<ListedRecord>>> {
-  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...says } = question;
+  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, search = '', ...says } = question;
+  const wanted = search.trim().toLowerCase();
   const asked = Object.entries(says).filter(([, text]) => text !== '') as (readonly [keyof PastRecord, string])[];
   const all = store.pastOrder<PastRecord>(BatchRecord, site, 'ended');
   const present = store
     .list(BatchRecord, site)
     .map((record) => entryOf(listed(record)))
-    .filter(({ atMs, item }) => atMs >= fromMs && atMs < toMs && asked.every(([member, text]) => item.entry[member] === text))
+    .filter(({ atMs, item }) => atMs >= fromMs && atMs < toMs && asked.every(([member, text]) => item.entry[member] === text) && holds(item, wanted))
     .sort((a, b) => b.atMs - a.atMs); // by name already
-  const past = await all.slice(all.upTo(-toMs), all.upTo(-fromMs)).where({ oneOf: asked.map(([member, text]) => [member, [text]]) });
+  const past = await all.slice(all.upTo(-toMs), all.upTo(-fromMs)).where({
+    oneOf: asked.map(([member, text]) => [member, [text]]),
+    ...(wanted === '' ? {} : { holding: { members: ['name', ...SEARCHED], text: wanted } }),
+  });
   return new Interleaved(
     present,
     present.map(({ atMs, name }) => past.before(name, -atMs)),
     made(past, entryOf),
   );
+}
+
+function holds({ name, entry }: ListedRecord, wanted: string): boolean {
+  return wanted === '' || [name, ...SEARCHED.map((member) => entry[member])].some((text) => text.toLowerCase().includes(wanted));
 }
 
 function entryOf(record: ListedRecord): Entry<ListedRecord> {

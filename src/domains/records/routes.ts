@@ -6,7 +6,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { LOG, flag, parameters, text, word } from '../../platform/http/parameters.js';
-import { logPage } from '../../platform/http/replies.js';
+import { logPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, ok, type Query, type Route, routesFor } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
@@ -64,7 +64,9 @@ async function changeOpen<Told>(
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
 const target = ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'BatchRecord', name, site });
 
-const RECORDS = { ...LOG, phase: word(PHASES), productID: text() };
+const RECORDS = { ...LOG, phase: word(PHASES), productID: text(), search: text('that number, order, lot, recipe or product holds') };
+/** `total`: of all pages. */
+const RecordPage = v.strictObject({ ...logPage(RecordItem).entries, total: v.number() });
 
 export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
   route({
@@ -73,8 +75,8 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     action: 'batchrecord:list',
     tier: 'read',
     query: parameters(RECORDS),
-    reply: logPage(RecordItem),
-    summary: 'Batch records, the latest ended first',
+    reply: RecordPage,
+    summary: 'Batch records, the latest ended first; query search, phase, productID, from, to, order, limit, cursor',
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params, query }, { store }) => listRecords(store, params.site, query),
   }),
@@ -248,10 +250,11 @@ function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put
 }
 
 /** `from` and `to` bound the end of the batch. */
-async function listRecords(store: Store, site: string, query: Query<keyof typeof RECORDS>): Promise<{ items: RecordItem[]; nextCursor: string | null }> {
+async function listRecords(store: Store, site: string, query: Query<keyof typeof RECORDS>): Promise<ToldBy<typeof RecordPage>> {
   const { fromMs, toMs, ...paging } = readLogQuery(query);
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
-  const question = { fromMs, toMs, phase: readChoice(query, 'phase', PHASES), productID: query.get('productID') ?? '' };
-  const { items, nextCursor } = timePage('batchrecords', await newestRecords(store, site, question), paging);
-  return { items: items.map((each) => recordItem(each, holdsOf(store, { kind: BatchRecord.kind, site, name: each.name }))), nextCursor };
+  const question = { fromMs, toMs, phase: readChoice(query, 'phase', PHASES), productID: query.get('productID') ?? '', search: query.get('search') ?? '' };
+  const found = await newestRecords(store, site, question);
+  const { items, nextCursor } = timePage('batchrecords', found, paging);
+  return { total: found.length, items: items.map((each) => recordItem(each, holdsOf(store, { kind: BatchRecord.kind, site, name: each.name }))), nextCursor };
 }

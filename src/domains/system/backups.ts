@@ -3,17 +3,21 @@
  * time and in a thread that gives way to the plant. The last outcome is known again after a start; one that failed, or is overdue, is an alarm.
  */
 import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
 import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { elapsedSince, type Moment } from '../../platform/base/moment.js';
 import { conflict } from '../../platform/base/refusal.js';
+import { noteStuck } from '../../platform/base/stuck-threads.js';
 import { WorkerCalls } from '../../platform/base/worker-calls.js';
 import type { KeptWish } from '../../platform/backup/kept.js';
 import type { BackupMade, BackupWish } from '../../platform/backup/make.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import { StoredTerm } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Settings } from '../../settings.js';
 import type { Trouble } from '../alarms/system-conditions.js';
@@ -30,22 +34,24 @@ const OVERDUE = 2;
 const LONG_MS = 6 * 3_600_000;
 /** So long a stop waits for the thread: whoever hangs in a share ends with the process, and the store is closed before. */
 const STOP_MS = 5000;
+const TERMINATED_MS = 1000;
 
 /** Of one backup, as it is kept. */
-export interface BackupRun {
-  readonly runId: string;
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly ok: boolean;
-  readonly file: string;
-  readonly bytes: number;
+const BackupRun = v.looseObject({
+  runId: v.string(),
+  startedAt: v.string(),
+  finishedAt: v.string(),
+  ok: v.boolean(),
+  file: v.string(),
+  bytes: v.number(),
   /** Last audit record in it; 0 of one that failed. */
-  readonly headSequence: number;
-  readonly missing: readonly string[];
+  headSequence: v.number(),
+  missing: v.array(v.string()),
   /** Why it failed; '' where it did not. */
-  readonly fault: string;
-  readonly at: Moment;
-}
+  fault: v.string(),
+  at: StoredTerm.entries.from,
+});
+export type BackupRun = ToldBy<typeof BackupRun>;
 
 interface Parts {
   readonly store: Store;
@@ -59,14 +65,14 @@ interface Parts {
   readonly time: { now(): Moment; synchronised(): boolean };
   readonly died: (thread: string, fault: string) => void;
   /** The thread that makes them. */
-  readonly calls?: Pick<WorkerCalls, 'call' | 'close'>;
+  readonly calls?: Pick<WorkerCalls, 'call' | 'close' | 'terminate'>;
 }
 
 type Answer = { readonly made: BackupMade } | { readonly fault: string; readonly isRefused: boolean };
 
 export class Backups {
   readonly #parts: Parts;
-  readonly #calls: Pick<WorkerCalls, 'call' | 'close'>;
+  readonly #calls: Pick<WorkerCalls, 'call' | 'close' | 'terminate'>;
   /** Since the one that is under way was begun. */
   #running: Stopwatch | undefined;
   #last: BackupRun | undefined;
@@ -119,7 +125,7 @@ export class Backups {
   async start(): Promise<void> {
     const { queries, clock, log, settings, time } = this.#parts;
     if (!this.isConfigured) return;
-    const { run, unread } = await recalled<BackupRun>(queries, BACKUP_STREAM, ({ at }) => typeof at === 'object');
+    const { run, unread } = await recalled<BackupRun>(queries, BACKUP_STREAM, BackupRun);
     this.#last = run;
     this.#unread = unread === undefined ? '' : `what the last one came to cannot be read: ${unread}`;
     const elapsedMs = run?.ok === true ? elapsedSince(run.at, time.now(), time.synchronised()) : undefined;
@@ -132,10 +138,18 @@ export class Backups {
   /** One that is under way comes to its end with the thread. */
   async stop(): Promise<void> {
     this.#stop();
+    const isGone = this.#calls.close().finally(noteStuck('the thread of the backup'));
+    if (await this.#within(STOP_MS, isGone)) return;
+    guardedPromise('end of the thread of the backup', () => this.#calls.terminate()); // one that only works ends by it
+    await this.#within(TERMINATED_MS, isGone);
+  }
+
+  async #within(ms: number, ended: Promise<void>): Promise<boolean> {
     let cancel = (): void => undefined;
-    const late = new Promise<void>((resolve) => (cancel = this.#parts.clock.after(STOP_MS, resolve)));
-    await Promise.race([this.#calls.close(), late]);
+    const late = new Promise<boolean>((resolve) => (cancel = this.#parts.clock.after(ms, () => resolve(false))));
+    const isInTime = await Promise.race([ended.then(() => true), late]);
     cancel();
+    return isInTime;
   }
 
   /** @throws Refusal 409 `not_runnable`, `already_running`. */

@@ -12,11 +12,11 @@ import { type AuditDraft, component } from '../../platform/store/audit-record.js
 import type { Store } from '../../platform/store/store.js';
 import { Session } from '../access/kind.js';
 import type { Trouble } from '../alarms/system-conditions.js';
+import { CONFIRM_WAY } from '../io-modules/outputs.js';
 import { type Signatory, sign, type SigningKeys } from '../signatures/signature.js';
 
 export const RESTORE_KIND = 'Restore';
 const UNKNOWN_ID = 'restore-unknown';
-const CONFIRM_WAY = 'a supervisor or administrator confirms with lineside restored confirm (POST system/restore/confirm) that the other box is off';
 
 interface Parts {
   readonly store: Store;
@@ -40,6 +40,7 @@ export class Restoration {
   #mark: RestoredMark | 'unreadable' | undefined;
   /** Of two who confirm at once one does. */
   #isConfirming = false;
+  #confirmation: string | undefined;
 
   constructor(parts: Parts, mark: RestoredMark | 'unreadable' | undefined) {
     this.#parts = parts;
@@ -57,12 +58,12 @@ export class Restoration {
   }
 
   trouble(): Trouble | undefined {
-    if (!this.waits) return undefined;
-    const { mark } = this;
-    const what = mark
-      ? `this box was restored at ${mark.restoredAt} from the backup that box ${mark.backup.deviceId} made at ${mark.backup.createdAt}`
-      : 'restored.json says that this box was restored, and cannot be read';
-    return { severity: 'High', message: `${what}: its outputs are withheld until ${CONFIRM_WAY}` };
+    return this.waits ? { severity: 'High', message: `${whatWas(this.mark)}: its outputs are withheld until ${CONFIRM_WAY}` } : undefined;
+  }
+
+  /** Who has confirmed, when and why; undefined before, and after another start. */
+  get confirmation(): string | undefined {
+    return this.#confirmation;
   }
 
   /** Told when outputs are driven again. */
@@ -133,12 +134,18 @@ export class Restoration {
       });
       removeRestoredMark(dataDir);
       this.#mark = undefined;
+      this.#confirmation = `${whatWas(mark)}; ${by.displayName} confirmed at ${at} that the other box is off (${reason}): it withholds no output any more`;
       for (const listener of this.#listeners) listener();
       return digest;
     } finally {
       this.#isConfirming = false;
     }
   }
+}
+
+function whatWas(mark: RestoredMark | null): string {
+  if (!mark) return 'restored.json says that this box was restored, and cannot be read';
+  return `this box was restored at ${mark.restoredAt} from the backup that box ${mark.backup.deviceId} made at ${mark.backup.createdAt}`;
 }
 
 /** `otherHistoryFrom`: the number of the first audit record that the box that was may have written otherwise. */

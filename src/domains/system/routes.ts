@@ -16,7 +16,7 @@ import { discardRow } from './stored-data.js';
 
 const AUTH_MODES = ['local', 'oidc', 'none'] as const;
 
-const VersionBody = v.strictObject({
+export const VersionBody = v.strictObject({
   apiVersion: v.string(),
   product: v.string(),
   version: v.string(),

@@ -1,18 +1,13 @@
 /** Telemetry as the settings want it: a broker's address, who this device is there, and its last will. */
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
-import { readPlainFile } from '../../platform/base/plain-file.js';
+import { brokerOf, type BrokerSettings } from '../../platform/mqtt/broker.js';
 import { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
 import { deviceTopic, Telemetry } from './telemetry.js';
 
-export interface TelemetrySettings {
-  /** `mqtt://host[:1883]` or `mqtts://host[:8883]`. */
-  readonly url: string;
+export interface TelemetrySettings extends BrokerSettings {
   readonly clientId: string | null;
-  readonly username: string | null;
-  readonly passwordFile: string | null;
-  readonly caFile: string | null;
   readonly topicPrefix: string;
   readonly sites: readonly string[];
   readonly tagIntervalMs: number;
@@ -39,11 +34,8 @@ export interface OpenParts {
 export function openTelemetry(settings: TelemetrySettings, { store, clock, log, deviceId, retryMs }: OpenParts): OpenTelemetry {
   const online = deviceTopic(settings.topicPrefix, deviceId);
   const publisher = new MqttPublisher({
-    url: settings.url,
+    ...brokerOf(settings),
     clientId: settings.clientId ?? `lineside-${deviceId}`,
-    username: settings.username ?? undefined,
-    password: textOf(settings.passwordFile)?.trim(),
-    ca: textOf(settings.caFile),
     will: { topic: online, payload: JSON.stringify({ online: false }), qos: 1 },
     ...(retryMs === undefined ? {} : { retryMs }),
     clock,
@@ -68,11 +60,4 @@ export function openTelemetry(settings: TelemetrySettings, { store, clock, log, 
       await publisher.stop();
     },
   };
-}
-
-/** Certificates of many authorities. */
-const FILE_BYTES_MAX = 4 * 1024 ** 2;
-
-function textOf(file: string | null): string | undefined {
-  return file === null ? undefined : readPlainFile(file, FILE_BYTES_MAX).toString('utf8');
 }

@@ -1,5 +1,5 @@
 /**
- * When somebody has engineered: a number of each site that rises with every change of what the lists of its units, modules and tags are
+ * When somebody has engineered: a number of each site that rises with every change of what the lists of its units, modules, tags and alarm definitions are
  * made of, and the `model` channel that tells it. A page compares it with the one its lists were read at, so that it reads them again
  * when they have changed, and only then.
  *
@@ -11,11 +11,12 @@ import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { AlarmDefinition } from '../alarms/kind.js';
 import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { Area, ProcessCell, Site, Unit } from '../plant/kind.js';
 
 /** Of one site, as a Site is of its own name; the others are of all sites. */
-const OF_A_SITE = [Area, ProcessCell, Unit, ControlModule, ControlProgram];
+const OF_A_SITE = [Area, ProcessCell, Unit, ControlModule, ControlProgram, AlarmDefinition];
 const OF_ALL = [ControlModuleTemplate, FunctionBlockType];
 
 /** An apply writes thousands of resources one after the other, and every panel reads whole lists for what it is told. */

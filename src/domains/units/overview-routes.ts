@@ -2,10 +2,14 @@
 import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { mayVisit } from '../../platform/http/caller.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { requireSite, Site } from '../plant/kind.js';
 import { type OverviewDeps, SiteOverview, siteOverview } from './overview.js';
+
+const PlantOverview = v.strictObject({ asOf: v.string(), sites: v.array(SiteOverview) });
+export type PlantOverview = ToldBy<typeof PlantOverview>;
 
 const route = routesFor<OverviewDeps & { readonly store: Store }>();
 
@@ -25,7 +29,7 @@ export const overviewRoutes = [
     path: '/api/v1/overview',
     action: 'overview:read',
     tier: 'read',
-    reply: v.strictObject({ asOf: v.string(), sites: v.array(SiteOverview) }),
+    reply: PlantOverview,
     summary: 'All sites the caller may see',
     handle: ({ caller }, deps) => ({
       asOf: timestamp(deps.nowMs()),

@@ -15,6 +15,8 @@ import { moduleHealth } from '../control-modules/dto.js';
 import { ActiveWork, Unit } from '../plant/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import type { AlarmView } from '../alarms/counts.js';
+import { AlarmDefinition } from '../alarms/kind.js';
+import { isArmed } from '../alarms/sources.js';
 import { modelRevisions } from './model-revision.js';
 
 export interface OverviewDeps {
@@ -29,8 +31,10 @@ const Counts = { active: v.number(), unacknowledged: v.number() };
 export const SiteOverview = v.strictObject({
   site: v.string(),
   asOf: v.string(),
-  /** Another number whenever units, modules, templates or their tags were engineered since. */
+  /** Another number whenever units, modules, templates, their tags or alarm definitions were engineered since. */
   modelRevision: v.number(),
+  /** Alarm definitions with an arming gate that is open now; those without one are armed while they are enabled. */
+  armedByPhase: v.array(v.string()),
   units: v.array(
     v.strictObject({
       name: v.string(),
@@ -73,6 +77,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
     site,
     asOf: timestamp(nowMs()),
     modelRevision: modelRevisions(store).of(site),
+    armedByPhase: armedByPhase(store, site),
     units: store.list(Unit, site).map((unit) => {
       const { metadata, spec, status } = asShown(store, unit);
       const own = alarms.ofUnit(site, metadata.name);
@@ -104,6 +109,10 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
     alarms: { active: all.active, unacknowledged: all.unacknowledged, shelved: all.shelved, bySeverity: all.bySeverity },
     controlModules: healthCounts(site, store),
   };
+}
+
+function armedByPhase(store: Store, site: string): string[] {
+  return store.list(AlarmDefinition, site).flatMap(({ metadata, spec }) => (spec.armingGate !== null && isArmed(spec, store, site) ? [metadata.name] : []));
 }
 
 const COUNTED = { Running: 'running', Down: 'down', CompileError: 'compileError', Unknown: 'unknown' } as const;

@@ -50,6 +50,8 @@ export const UnitBody = v.strictObject({
   availability: UnitSpec.entries.availability,
   permissives: UnitSpec.entries.permissives,
   properties: UnitSpec.entries.properties,
+  connections: UnitSpec.entries.connections,
+  layout: UnitSpec.entries.layout,
   commandRejection: v.optional(CommandRejection),
   /** How often it was given to work, and when it was last taken or given back; absent before its first use. */
   usage: v.optional(v.strictObject({ count: v.number(), lastUsedAt: v.string() })),
@@ -99,6 +101,8 @@ export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreRead
     availability: spec.availability,
     permissives: spec.permissives,
     ...(spec.properties ? { properties: spec.properties } : {}),
+    ...(spec.connections ? { connections: spec.connections } : {}),
+    ...(spec.layout ? { layout: spec.layout } : {}),
     ...(commandRejection ? { commandRejection } : {}),
     ...(status.usage ? { usage: { count: status.usage.count, lastUsedAt: status.usage.lastUsedAt } } : {}),
     allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),

@@ -211,6 +211,67 @@ t.test('Q-ALARM-06: after a delete in ActiveAcknowledged the scan is told that n
   await bench.edge(DEFINITION, 'cleared');
 });
 
+// ---------------------------------------------------------------- what alarms came of
+
+t.test('D-ALARM-01: an alarm names the one it came of and how that is known; what nothing is known of stands alone', async (t) => {
+  const shown = async (name: string) =>
+    (await operator.get(`${ALARMS}/${name}`)).body as { readonly name: string; readonly cause?: { readonly alarm: string; readonly by: string } };
+  await bench.define('stirrer', { ...SPEC, sourceName: 'ag101', conditionType: 'TagFalse', tagName: 'running', exceptionAction: 'Hold' });
+  await bench.define('hot', { ...SPEC, sourceName: 'tic101', follows: ['stirrer', 'no-such-definition'] });
+  await bench.define('hotter', { ...SPEC, sourceName: 'tic101' });
+  await bench.define('alone', { ...SPEC, sourceName: 'pi101' });
+  await bench.edge('alone', 'raised');
+  plant.clock.advance(1000);
+  await bench.edge('hot', 'raised');
+  t.notOk((await shown(definition('hot').status.activeAlarmRef)).cause, 'its cause does not stand');
+  await bench.edge('hot', 'cleared');
+  plant.clock.advance(1000);
+  await bench.edge('stirrer', 'raised', 0);
+  const root = definition('stirrer').status.activeAlarmRef;
+  t.notOk((await shown(root)).cause);
+  plant.clock.advance(1000);
+  await bench.edge('hot', 'raised');
+  t.same((await shown(definition('hot').status.activeAlarmRef)).cause, { alarm: root, by: 'definition' }, 'it has come back meanwhile, and now something explains it');
+  plant.clock.advance(1000);
+  await bench.edge('hotter', 'raised');
+  t.same((await shown(definition('hotter').status.activeAlarmRef)).cause, { alarm: root, by: 'source' }, 'the first of all, not the one between');
+  t.notOk((await shown(definition('alone').status.activeAlarmRef)).cause, 'that it stood at the same time explains nothing');
+  await bench.define('held', { ...SPEC, sourceKind: 'Unit', sourceName: 'rx101', conditionType: 'StateEquals', stateValue: 'Held', tagName: '', threshold: '' });
+  const unit = plant.store.get(Unit, 'demo', 'rx101');
+  await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status, state: 'Held' } }] });
+  await bench.settle();
+  t.same((await shown(definition('held').status.activeAlarmRef)).cause, { alarm: root, by: 'command' }, 'an alarm commanded the unit');
+  const { items } = (await operator.get('/api/v1/sites/demo/alarmevents?definition=hotter')).body;
+  t.match(items[0], { event: 'Activated', cause: root }, 'the history has it too');
+  await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status, state: '' } }] });
+  for (const name of ['stirrer', 'hot', 'hotter', 'alone']) {
+    await bench.edge(name, 'cleared');
+    await operator.post(`${ALARMS}/${definition(name).status.activeAlarmRef}/acknowledge`);
+    await bench.settle();
+  }
+});
+
+t.test('Q-ALARM-03 D-ERR-03: why an alarm is shelved, and what was done when it was acknowledged, stand in its history and its audit record', async (t) => {
+  await placeAlarm('AU');
+  await operator.post(`${ALARMS}/full-9/acknowledge`, { comment: 'overload, reset at the switchboard' });
+  await bench.settle();
+  const before = await operator.get(`${ALARMS}/full-9`);
+  t.match(await operator.post(`${ALARMS}/full-9/shelve`, { duration: '1h', reason: 'no' }), { status: 400, body: { code: 'reason_too_short', field: 'reason' } });
+  t.match(await operator.post(`${ALARMS}/full-9/shelve`, { duration: '1h', reason: 7 }), { status: 400, body: { field: 'reason' } });
+  t.same((await operator.get(`${ALARMS}/full-9`)).body, before.body, 'nothing has changed');
+  plant.audits.length = 0;
+  t.equal((await operator.post(`${ALARMS}/full-9/shelve`, { duration: '1h', reason: ' sensor is being changed ' })).status, 200);
+  t.match((await operator.get(`${ALARMS}/full-9`)).body, { shelved: true, shelveReason: 'sensor is being changed' });
+  t.match(
+    plant.audits.filter(({ action }) => action === 'Shelve'),
+    [{ details: { operatorReason: 'sensor is being changed' } }],
+  );
+  t.equal((await operator.post(`${ALARMS}/full-9/unshelve`)).status, 200);
+  t.notOk('shelveReason' in (await operator.get(`${ALARMS}/full-9`)).body, 'it goes with the shelf');
+  const { items } = (await operator.get('/api/v1/sites/demo/alarmevents?alarm=full-9&limit=3')).body;
+  t.match(items, [{ event: 'Unshelved' }, { event: 'Shelved', comment: 'sensor is being changed' }, { event: 'Acknowledged', comment: 'overload, reset at the switchboard' }]);
+});
+
 t.test('ALARM-13 ALARM-14: a shelf ends by itself, with a record and an event', async (t) => {
   await placeAlarm('AA');
   plant.audits.length = 0;

@@ -116,6 +116,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
           archiveDamage: () => facts.archiveDamage,
           containedFault: () => facts.containedFault,
           trouble: () => undefined,
+          troubleEnd: () => undefined,
           lookFault: () => null,
         },
       });
@@ -138,7 +139,20 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         eventsJson: (...query) => (opened.history as History).eventsJson(...query),
       };
       const isEvaluable = (site: string, name: string): boolean => reconciler.isEvaluable(site, name);
-      return [routeSet(alarmRoutes, { store, clock, register, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 })];
+      return [
+        routeSet(alarmRoutes, {
+          store,
+          clock,
+          register,
+          facts: past,
+          isEvaluable,
+          shelveMaxMs: SHELVE_MAX_MS,
+          reasonLengthMin: 4,
+          history: samples,
+          timeScale: () => 10,
+          intervalMinMs: 1000,
+        }),
+      ];
     },
   });
   const { reconciler, system, exceptions, loops } = opened.parts as Parts;

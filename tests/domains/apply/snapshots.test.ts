@@ -1,6 +1,8 @@
 /** Snapshots of the configuration, and the way back to one (ADR 0134), over the real pipeline and the commands. */
+import { createHash } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { KnownBoxes } from '../../../src/cli/remote/boxes.js';
 import type { Given } from '../../../src/cli/remote/command.js';
@@ -109,6 +111,14 @@ t.test('one that is damaged is refused, and what a power cut left half written i
     writeFileSync(file, bytes);
     t.match(await back(name), { status: 409, body: { code: 'snapshot_damaged', error: new RegExp(`^${name} cannot be used`) } });
   }
+  const told = path.join(folder, `${name}.json`);
+  const asTold = readFileSync(told, 'utf8');
+  for (const text of ['{"kind":"Area"}', '[{"kind":"Area"}]']) {
+    writeFileSync(file, gzipSync(text));
+    writeFileSync(told, JSON.stringify({ ...(JSON.parse(asTold) as object), sha256: createHash('sha256').update(text).digest('hex') }));
+    t.match(await back(name), { status: 409, body: { code: 'snapshot_damaged', error: /it holds (no list of manifests|something that is no manifest)/ } }, text);
+  }
+  writeFileSync(told, asTold);
   rmSync(file);
   t.match(await engineer.get(`/api/v1/snapshots/${name}`), { status: 409, body: { code: 'snapshot_damaged' } });
   writeFileSync(file, whole);

@@ -431,7 +431,11 @@ t.test('decisions 3.9, 3.7: an operation waits for its condition, or in Manual f
 
   const chartOf = () => lookAtElement(world, plant.store.get(Operation, 'demo', 'op') as Resource<OperationSpec, ElementStatus>).sfcStatus;
   const row = { index: 0, fromStep: 'a', toStep: 'b', conditionST: 'a.done = TRUE' };
-  t.same(chartOf()?.transitionStates, [{ ...row, evaluated: true, met: true, result: 'TRUE', subConditions: [{ expression: 'a.done = TRUE', met: true, now: 'TRUE = TRUE' }] }]);
+  const right = { what: 'value', text: 'TRUE', type: 'BOOL', value: 'TRUE' };
+  const sides = { left: { what: 'output', name: 'a.done', text: 'a.done', type: 'BOOL', value: 'TRUE' }, operator: '=', right };
+  t.same(chartOf()?.transitionStates, [
+    { ...row, evaluated: true, met: true, result: 'TRUE', subConditions: [{ expression: 'a.done = TRUE', met: true, now: 'TRUE = TRUE', sides }] },
+  ]);
   t.same(chartOf()?.variableSnapshot, { 'a.done': 'TRUE' });
   await look('Automatic', '');
   t.match(chartOf()?.transitionStates, [{ ...row, evaluated: false, met: false, result: 'INVALID', reason: 'a.done has no value', subConditions: [{ met: false }] }]);

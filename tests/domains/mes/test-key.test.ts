@@ -49,7 +49,13 @@ t.test('KEY-05, AUTH-06: with a test key every request that would change somethi
 
 t.test('what is wrong with an order is told to a test key as to any other', async (t) => {
   const refused = async (body: object) => (await plant.request('POST', orders, { key, body: { ...order, ...body } })).body;
-  t.match(await refused({ productDefinition: 'gold' }), { status: 400, code: 'unknown_reference', field: 'productDefinition' });
+  t.match(await refused({ productDefinition: 'gold' }), {
+    status: 400,
+    code: 'unknown_reference',
+    field: 'productDefinition',
+    error: /product definition gold; Effective are .*resin-a/,
+  });
+  t.match(await refused({ productDefinition: 'resina' }), { error: /did you mean resin-a\?/ });
   t.match(await refused({ colour: 1 }), { status: 400, code: 'unknown_field' });
   t.match(await refused({ workOrderID: 'WO-REAL', description: 'other' }), { status: 409, code: 'work_order_mismatch' });
   t.match(await refused({ workOrderID: 'WO-REAL' }), { status: 403, code: 'test_key' }, 'an order that is known is not even told again');

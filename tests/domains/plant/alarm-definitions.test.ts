@@ -153,3 +153,28 @@ t.test('decisions Q-ERR-11: an I/O module with bound tags stays', async (t) => {
   const admin = await plant.as('admin');
   t.match(await admin.delete('/api/v1/sites/demo/iomodules/io-rx101'), { status: 409, body: { code: 'has_dependents', dependents: [{ kind: 'ControlModule' }] } });
 });
+
+t.test('D-UNIT-01: what an operator is told of an alarm is written by apply, bounded, and stays as it is over an edit of the definition', async (t) => {
+  const guidance = { cause: 'the outlet is blocked', consequence: 'it overflows', action: ['close XV101', 'open XV104'], follows: ['hx101-tripped'] };
+  const { name, ...spec } = { ...high, name: 'told' };
+  const apply = (change: object) =>
+    engineer.post('/api/v1/apply', {
+      apiVersion: 'control.lineside.io/v1alpha1',
+      kind: 'AlarmDefinition',
+      metadata: { name, namespace: 'site-demo' },
+      spec: { ...spec, ...change },
+    });
+  t.match(await apply(guidance), { status: 200 });
+  t.match(await engineer.get(`${DEFINITIONS}/told`), { body: guidance });
+  t.match(await engineer.put(`${DEFINITIONS}/told`, { message: 'fuller' }), { status: 200, body: { ...guidance, message: 'fuller' } });
+  for (const field of ['cause', 'action']) t.match(await engineer.put(`${DEFINITIONS}/told`, { [field]: 'something else' }), { status: 400, body: { field } });
+  const wrong: [object, RegExp][] = [
+    [{ cause: 'x'.repeat(1025) }, /cause/],
+    [{ consequence: 'over\u0007' }, /consequence/],
+    [{ action: 'close it' }, /action/],
+    [{ action: new Array(13).fill('close it') }, /action/],
+    [{ follows: [''] }, /follows/],
+  ];
+  for (const [change, field] of wrong) t.match(await apply({ ...guidance, ...change }), { status: 400, body: { error: field } }, JSON.stringify(change).slice(0, 60));
+  t.match(await engineer.get(`${DEFINITIONS}/told`), { body: guidance });
+});

@@ -126,6 +126,7 @@ t.test('Q-ERR-11: what holds a site is what stands in it, not what the appliance
       'Secret',
       'SimulationPreset',
       'SyncBarrier',
+      'TrendSet',
       'Unit',
       'UnitProcedure',
       'UnitProcedureTemplate',
@@ -206,6 +207,23 @@ t.test('decisions Q-ERR-14: reads carry an ETag, and a stale If-Match is refused
   t.ok(read.headers.etag);
   t.equal((await engineer.get(`${SITE}/areas/hall`, { headers: { 'If-None-Match': String(read.headers.etag) } })).status, 304);
   t.match(await engineer.put(`${SITE}/areas/hall`, { description: 'new' }, { headers: { 'If-Match': '"1"' } }), { status: 412, body: { code: 'precondition_failed' } });
+});
+
+t.test('a unit is served with its connections and layout; a manifest brings them, and an export has them', async (t) => {
+  const connections = [
+    { from: { utility: 'Water' }, to: { part: 'body' }, via: ['xv1'], medium: 'Water' },
+    { from: { part: 'body' }, to: { unit: 'r2' }, via: [], medium: '' },
+  ];
+  const layout = [{ item: 'from Water', column: 2, row: 3 }];
+  t.match(await engineer.put(`${SITE}/units/r1`, { connections, layout }), { status: 200, body: { connections, layout } });
+  t.match((await reader.get(`${SITE}/units/r1`)).body, { connections, layout }, 'of a unit that is not there yet too');
+  const bad = [{ from: { utility: 'Water' }, to: { junction: 'a' } }];
+  t.match(await engineer.put(`${SITE}/units/r1`, { connections: bad }), { status: 400, body: { field: 'connections[0].to.junction' } });
+  t.match(await engineer.put(`${SITE}/units/r1`, { connections: [{ ...bad[0], colour: 'red' }] }), { status: 400 }, 'and nothing else is taken');
+  t.match((await reader.get(`${SITE}/units/r1`)).body, { connections }, 'what was refused has changed nothing');
+  const exported = JSON.stringify((await admin.get(`/api/v1/export?site=north`)).body);
+  t.match(exported, /"utility":"Water"/);
+  t.equal((await engineer.put(`${SITE}/units/r1`, { connections: [], layout: [] })).status, 200);
 });
 
 t.test('HIER-01: what depends on nothing can be deleted, bottom up', async (t) => {

@@ -82,6 +82,8 @@ t.test('RECORD-12: the list is filtered, paged and says what is settled', async 
   t.equal((await list(`?productID=${productID}&phase=Open&from=${endedAt}`)).body.items.length, 1);
   t.equal((await list('?phase=Finalized')).body.items.length, 0);
   t.equal((await list('?productID=other')).body.items.length, 0);
+  t.match((await list('?search=wo-9')).body, { items: [{ name }], total: 1 });
+  t.match((await list('?search=nobody')).body, { items: [], total: 0 });
   t.equal((await list(`?to=${endedAt}`)).body.items.length, 0, 'the end is exclusive');
   t.match(await list('?phase=Lost'), { status: 400, body: { field: 'phase' } });
   t.match(await list('?from=yesterday'), { status: 400, body: { field: 'from' } });

@@ -193,6 +193,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
     site: 'north',
     asOf: new Date(plant.clock.wallMs()).toISOString(),
     modelRevision: body.modelRevision,
+    armedByPhase: [],
     units: [
       {
         name: 'r1',

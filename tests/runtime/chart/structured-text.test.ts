@@ -282,7 +282,7 @@ function shown(plant: Plant): string {
 }
 
 t.test('ST-06: generated programs give the same as a second evaluator (reliability G23)', async (t) => {
-  const runs = Number(process.env.TEST_RUNS ?? 1500);
+  const runs = Number(process.env.TEST_RUNS ?? 400);
   fc.assert(
     fc.property(blocks(), (text) => {
       const [a, b] = [executed(text), walked(text)];
@@ -311,7 +311,7 @@ function suspended(text: string): string {
 }
 
 t.test('SFC-05: generated programs with prompts anywhere go on exactly where they stopped, over a reload at each', async (t) => {
-  const runs = Number(process.env.TEST_RUNS ?? 400);
+  const runs = Number(process.env.TEST_RUNS ?? 150);
   fc.assert(
     fc.property(blocks("ack := PROMPT('go on');", "ack := PROMPT('and again');"), (text) => {
       const a = suspended(`ack := PROMPT('begin');\n${text}`);
@@ -325,7 +325,7 @@ t.test('SFC-05: generated programs with prompts anywhere go on exactly where the
 });
 
 t.test('ST-01 ST-06: the wide version of generated programs gives the same, also when the versions change at every prompt', async (t) => {
-  const runs = Number(process.env.TEST_RUNS ?? 1500);
+  const runs = Number(process.env.TEST_RUNS ?? 400);
   const versions = (text: string, alternate: boolean): string => {
     const bench = new Bench(text, VARIABLES);
     let outcome = 'suspended';

@@ -29,7 +29,8 @@ import { allocationQueue, placeOf, waitersOf } from '../start/allocation-queue.j
 import { CandidateNow, candidatesNow, ownUnits, startedClass } from '../start/unit-class.js';
 import { elementIndex } from '../tree/element-index.js';
 import { BatchReconciliation } from '../tree/batch-reconciliation.js';
-import { chartStatus } from './chart-status.js';
+import { chartStatus, sideNames } from './chart-status.js';
+import { withSides } from './condition-sides.js';
 import { deadlockOf } from './deadlock.js';
 import { lowerCased, PhaseNames, transitionNow } from './phase-now.js';
 import type { ElementReconciliation, ReconciliationWorld } from '../tree/element-reconciliation.js';
@@ -94,6 +95,8 @@ export const Blocker = v.strictObject({
     v.strictObject({
       name: v.string(),
       holder: v.string(),
+      /** The holder has done its work, and what it has left there is being reset; absent otherwise. */
+      resetting: v.optional(v.literal(true)),
     }),
   ),
   /** Any unit of the class would do: all of them, in the order in which they are tried. */
@@ -191,7 +194,7 @@ export function lookAtElement(world: BlockedWorld, element: Resource<object, Ele
   const reconciliation = reconciliationOf(world, element);
   const node = reconciliation?.tree && [...walk(reconciliation.tree.root)].find(({ kind, name }) => kind === element.kind && name === element.metadata.name);
   if (!reconciliation || !node) return { blockedBy: element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [] };
-  const sfcStatus = chartStatus(reconciliation, node);
+  const sfcStatus = chartStatus(world.store, reconciliation, node);
   return { blockedBy: blockersBelow(world, reconciliation, node), ...(sfcStatus ? { sfcStatus } : {}) };
 }
 
@@ -262,7 +265,7 @@ function nodeBlockers(world: BlockedWorld, reconciliation: ElementReconciliation
   if (node.state === 'Held' && !follows) return node.failure ? [failureBlocker(element, node.failure)] : hasFailureBelow(node) ? [] : [heldBlocker(element)];
   if (node.state === 'Paused' && node.pausedAt !== '') return [semiAutomaticBlocker(element, node.pausedAt)];
   if (node.state === 'Paused' && !follows) return [pausedBlocker(element)];
-  return node.state === 'Running' ? transitionBlockers(reconciliation, node) : [];
+  return node.state === 'Running' ? transitionBlockers(world, reconciliation, node) : [];
 }
 
 function hasFailureBelow(node: TreeNode): boolean {
@@ -291,7 +294,11 @@ function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliatio
     {
       ...common,
       reason: wait.reason === 'resetting' ? 'allocation' : wait.reason,
-      unit: { name, holder: wait.reason === 'allocation' || wait.reason === 'resetting' ? wait.holder : '' },
+      unit: {
+        name,
+        holder: wait.reason === 'allocation' || wait.reason === 'resetting' ? wait.holder : '',
+        ...(wait.reason === 'resetting' && wait.failed === '' ? { resetting: true as const } : {}),
+      },
       ...(position > 0 ? { queuePosition: position } : {}),
       ...(wait.reason === 'permissive' ? { permissive: wait.permissive } : {}),
     },
@@ -307,13 +314,13 @@ function placeInClass({ store }: BlockedWorld, { site, scope }: ElementReconcili
 }
 
 /** Steps that are done and whose transitions do not fire (decisions 2.2): the condition is not met, or the mode forbids it. */
-function transitionBlockers(reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
+function transitionBlockers(world: BlockedWorld, reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
   const scope = reconciliation.conditionScope(node);
   const waiting = [...enabledTransitions(node.chart ?? {}, node.progress, (step) => stepIsComplete(node, step))];
   return [...groupBy(waiting, ({ from }) => from.join(', '))].flatMap(([step, transitions]) => {
     const looked = transitions.map(({ key, source: { conditionST = '' } }) => {
       const { result, parts } = judgeCondition(conditionST, scope);
-      return { transition: key, met: result === 'TRUE', conditions: parts };
+      return { transition: key, met: result === 'TRUE', conditions: parts.map((part) => withSides(part, sideNames(world.store, reconciliation, node))) };
     });
     return stepBlockers(elementOf(node), step, looked, node.mode === 'Manual');
   });

@@ -22,6 +22,7 @@ import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import { scopeOf } from '../../procedures/roots.js';
 import { boundRoles } from '../phases/phase-plan.js';
 import { elementIndex } from '../tree/element-index.js';
+import { giversOf, type SideNames, withSides } from './condition-sides.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
@@ -42,7 +43,7 @@ export function sfcNow(phase: PhaseResource, chart: SfcStatus, which: 'running' 
 /** A report of the chart with the values of now. */
 export function transitionNow(report: TransitionReport, names: PhaseNames): TransitionState {
   const { conditionST, fromStep } = report;
-  const told = { ...report, subConditions: [...report.subConditions] };
+  const told = { ...report, subConditions: report.subConditions.map((part) => withSides(part, names.sides)) };
   if (conditionST.trim() === '') return told; // whether an action has finished is told as soon as it is so
   const expression = conditionOf(conditionST);
   if (!expression) return told;
@@ -59,6 +60,10 @@ export function transitionNow(report: TransitionReport, names: PhaseNames): Tran
 }
 
 function partNow(part: ConditionPart, names: PhaseNames): ConditionPart {
+  return withSides(judgedNow(part, names), names.sides);
+}
+
+function judgedNow(part: ConditionPart, names: PhaseNames): ConditionPart {
   const expression = conditionOf(part.expression);
   if (!expression || names.judged((scope) => evaluateCondition(expression, scope)).unknown !== '') return { ...part, asTold: true };
   const [now] = explainCondition(expression, names);
@@ -91,6 +96,23 @@ export class PhaseNames implements EvaluationScope {
     this.#parameters = lowerCased(Object.fromEntries(spec.parameters.map(({ name, defaultValue }) => [name, given(name) || defaultValue])));
     this.#variables = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
     this.#types = new Map([...spec.parameters, ...spec.variables, ...spec.outputs].map(({ name, type }) => [name.toLowerCase(), type]));
+  }
+
+  /** For what a condition compares. */
+  get sides(): SideNames {
+    const { spec, metadata } = this.#phase;
+    return {
+      scope: this,
+      place: (address) => this.#place(address),
+      engUnits: (name) => [...spec.parameters, ...spec.outputs].find((each) => each.name.toLowerCase() === name.toLowerCase())?.unit ?? '',
+      givers: (word) => giversOf(this.#store, metadata.site, scopeOf(this.#store, this.#phase), word),
+    };
+  }
+
+  #place(address: string): { readonly unit: string; readonly address: string } | undefined {
+    const [head = '', ...rest] = address.split('.');
+    const [, module = head] = Object.entries(this.#roles).find(([name]) => name.toLowerCase() === head.toLowerCase()) ?? [];
+    return { unit: this.#phase.spec.unitRef, address: [module, ...rest].join('.') };
   }
 
   /** @returns with it why it cannot be known here; '' where it is. */

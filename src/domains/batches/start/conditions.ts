@@ -9,8 +9,8 @@ import { conflict } from '../../../platform/base/refusal.js';
 import { TIERS } from '../../../platform/http/tiers.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 
-/** Of a Restart (restart-check.ts). */
-export const RESTART_CHECKS = ['command', 'modes', 'devices', 'runtime-ready'] as const;
+/** Of a Restart, and of a Resume (restart-check.ts). */
+export const RESTART_CHECKS = ['command', 'alarms', 'modes', 'devices', 'runtime-ready'] as const;
 
 /** Of a Start, in the order in which people read them. */
 export const PREFLIGHT_CHECKS = [
@@ -35,6 +35,14 @@ export type CheckName = (typeof PREFLIGHT_CHECKS | typeof RESTART_CHECKS)[number
 export const LiftedBy = v.strictObject({ tier: v.picklist(TIERS), action: v.string(), holder: v.optional(v.string()) });
 export type LiftedBy = ToldBy<typeof LiftedBy>;
 
+/** A resource that a row is about: the way to it. `unit` is '' where it belongs to none. */
+export const About = v.strictObject({ kind: v.string(), name: v.string(), unit: v.string() });
+export type About = ToldBy<typeof About>;
+
+/** What decides a row now: the value of a tag, and beyond what it has to be; both as text, in the unit of measure of the tag. */
+export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<', '>', '=', '<>']), limit: v.string() });
+export type DecidedBy = ToldBy<typeof DecidedBy>;
+
 /** One thing in the way. `severity` error where it is silent: a warning keeps nothing from starting. */
 export interface Blocker {
   readonly message: string;
@@ -42,6 +50,10 @@ export interface Blocker {
   readonly element?: string;
   readonly liftedBy: LiftedBy;
   readonly severity?: 'warning';
+  /** It was in the way and is so no more: people see what has been put right. */
+  readonly isLifted?: true;
+  readonly about?: About;
+  readonly decidedBy?: DecidedBy;
   /** The sentence of a refusal, which has no element beside it; the message where it is absent. */
   readonly refusal?: string;
   /** Instead of the rule of the condition. */
@@ -79,17 +91,19 @@ export const PreflightCheck = v.strictObject({
   element: v.string(),
   /** Absent when the check is passed. */
   liftedBy: v.optional(LiftedBy),
+  about: v.optional(About),
+  decidedBy: v.optional(DecidedBy),
 });
 export type PreflightCheck = ToldBy<typeof PreflightCheck>;
 
-nameSchemas({ LiftedBy, PreflightCheck });
+nameSchemas({ LiftedBy, PreflightAbout: About, PreflightDecidedBy: DecidedBy, PreflightCheck });
 
 // ---------------------------------------------------------------- the three walkers
 
 /** Of the first condition that keeps it from starting; those behind it are not looked at. */
 export function firstRefusal<Look>(conditions: readonly StartCondition<Look>[], look: Look): StartRefusal | undefined {
   for (const { rule, find, refuse } of conditions) {
-    const [first, ...others] = find(look).filter(({ severity }) => severity !== 'warning');
+    const [first, ...others] = find(look).filter(({ severity, isLifted }) => severity !== 'warning' && !isLifted);
     if (!first) continue;
     const { message, units = [], context = {} } = refuse?.([first, ...others], look) ?? { ...first, message: first.refusal ?? first.message };
     return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, units, context };
@@ -109,7 +123,16 @@ export function checkRows<Look>(checks: readonly CheckName[], conditions: readon
 
 export function rowsOf(check: CheckName, blockers: readonly Blocker[]): PreflightCheck[] {
   if (blockers.length === 0) return [{ check, ok: true, severity: 'error', message: '', element: '' }];
-  return blockers.map(({ message, element, liftedBy, severity }) => ({ check, ok: false, severity: severity ?? 'error', message, element: element ?? '', liftedBy }));
+  return blockers.map(({ message, element, liftedBy, severity, isLifted, about, decidedBy }) => ({
+    check,
+    ok: isLifted === true,
+    severity: severity ?? 'error',
+    message,
+    element: element ?? '',
+    ...(isLifted ? {} : { liftedBy }),
+    ...(about ? { about } : {}),
+    ...(decidedBy ? { decidedBy } : {}),
+  }));
 }
 
 /** Whether nothing but warnings is left. */

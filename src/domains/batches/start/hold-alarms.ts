@@ -1,0 +1,46 @@
+/**
+ * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and beyond
+ * what that has to be for the alarm to clear. The batch cannot be restarted while one of them is active; those that have cleared are told as lifted.
+ */
+import { type AlarmPlan } from '../../../../runtime/vocabulary/alarm.js';
+import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { Store } from '../../../platform/store/store.js';
+import { Alarm, isActive } from '../../alarms/kind.js';
+import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import type { BatchSpec, BatchStatus } from '../kind.js';
+import type { Blocker, DecidedBy } from './conditions.js';
+
+export function alarmsOfHold(store: Store, runtimes: UnitRuntimes, { status, metadata: { site } }: Resource<BatchSpec, BatchStatus>): Blocker[] {
+  const named = [...(status.failure ? [status.failure] : []), ...(status.furtherFailures ?? [])].flatMap(({ alarms = [] }) => alarms);
+  return [...new Set(named)].map((name): Blocker => {
+    const alarm = store.get(Alarm, site, name);
+    const told = `alarm ${name}${alarm?.spec.message ? `: ${alarm.spec.message}` : ''}`;
+    const liftedBy = { tier: 'operate', action: 'put that right; the batch can go on when the alarm has cleared' } as const;
+    if (!alarm) return { message: told, element: name, liftedBy, isLifted: true }; // resolved, and its retention is over
+    const { unit, state } = alarm.status;
+    const decidedBy = decidedNow(runtimes.link(site, unit), alarm.spec.definitionRef);
+    const row = { message: told, element: name, about: { kind: Alarm.kind, name, unit }, liftedBy, ...(decidedBy ? { decidedBy } : {}) };
+    return isActive(state) ? row : { ...row, isLifted: true };
+  });
+}
+
+/** Undefined where no tag decides it, or its value is not known now. */
+function decidedNow(link: UnitLink | undefined, definition: string): DecidedBy | undefined {
+  const plan = link?.ready ? link.alarmPlan(definition) : undefined;
+  if (!link || !plan) return undefined;
+  const back = clearsAt(plan);
+  const index = link.tagIndex(plan.address);
+  if (!back || index < 0 || !link.refresh()) return undefined;
+  const { value, quality, atMs } = link.reading(index);
+  if (atMs === 0 || quality === QUALITY.Bad) return undefined;
+  return { address: plan.address, value: String(value), ...back };
+}
+
+/** The other side of the comparison by which the scan clears it (alarm-set.ts). */
+function clearsAt({ condition, threshold, deadband }: AlarmPlan): Pick<DecidedBy, 'wanted' | 'limit'> | undefined {
+  if (condition === 'TagTrue' || condition === 'TagFalse') return { wanted: '=', limit: String(condition === 'TagFalse') };
+  if (threshold === undefined) return undefined;
+  if (condition === 'TagHigh' || condition === 'TagHighHigh') return { wanted: '<', limit: String(threshold - deadband) };
+  return condition === 'TagLow' || condition === 'TagLowLow' ? { wanted: '>', limit: String(threshold + deadband) } : undefined;
+}
