@@ -32,7 +32,7 @@ const PROGRAMS = [
   'runtime/worker.ts',
 ];
 /** Folders whose modules are loaded together: a test of the language needs no gateway. The first one that fits counts. */
-const LAYERS = ['runtime/', 'src/platform/', 'src/'];
+const LAYERS = ['runtime/io/opcua/', 'runtime/', 'src/platform/', 'src/'];
 /** Packages of many files that nearly every process loads, as one file of what is imported from them: it saves the test library two thirds of its time. */
 const PACKED = {
   // in a folder whose lines its stacks leave out
@@ -247,7 +247,7 @@ export async function build({ log = console.log } = {}) {
   if (!isFresh(consoleMark, consolePrint)) {
     const started = Date.now();
     const { build: bundle } = await import('vite');
-    await bundle({ configFile: viteConfig, logLevel: 'warn' });
+    for (const mode of ['production', 'sheet']) await bundle({ configFile: viteConfig, mode, logLevel: 'warn' });
     writeFileSync(consoleMark, consolePrint);
     log(`built the consoles in ${Date.now() - started} ms`);
   }

@@ -21,6 +21,13 @@ const RUNS = [
   { name: 'torture', what: 'scenarios of the torture, long', script: 'torture.mjs', words: ['--long', '--lanes', '2'], seed: '--seed' },
   { name: 'kills', what: '`kill -9` 200 times in one run of batches', script: 'test.mjs', words: ['faults/kill'], env: { KILLS: '200' }, seed: 'KILL_SEED' },
   { name: 'row-edits', what: '400 rows edited past the gateway', script: 'test.mjs', words: ['platform/ledger/row-edits'], env: { ROW_EDITS: '400' } },
+  {
+    name: 'trust',
+    what: '10,000 single edits of database, archive, exports and backups of a box that people have worked with, and 1,000 looks at what nobody has edited',
+    script: 'torture.mjs',
+    words: ['trust', '--rounds', '11000'],
+    seed: '--seed',
+  },
   ...[
     { name: 'io', peers: 'a Modbus and an EtherNet/IP device', words: ['drivers/modbus', 'drivers/ethernet-ip', 'drivers/random-faults'] },
     { name: 'io-opcua', peers: 'an OPC UA server, followed and polled', words: ['drivers/opcua'] },
@@ -32,7 +39,22 @@ const RUNS = [
     env: { IO_PULLS: '10000', IO_FAULTS: '10000', IO_FRAMES: '200000', SUITE_MAX_S: String(2 * 3600) },
     seed: 'IO_SEED',
   })),
-  { name: 'fuzz', what: 'properties of language, blocks, charts and formats with draws of another seed', script: 'test.mjs', words: ['runtime/', 'platform/'], seed: 'FUZZ_SEED' },
+  {
+    name: 'fuzz',
+    what: 'properties of language, blocks, charts and formats with draws of another seed, 1,500 generated programs of each kind',
+    script: 'test.mjs',
+    words: ['runtime/', 'platform/'],
+    env: { TEST_RUNS: '1500' },
+    seed: 'FUZZ_SEED',
+  },
+  {
+    name: 'changed-copies',
+    what: '400 edits of a backup, none of which is taken, and 400 of an export of the audit trail, each of which is found',
+    script: 'test.mjs',
+    words: ['platform/backup/backup', 'domains/audit/verify-export'],
+    env: { EDITS: '400' },
+    seed: 'FUZZ_SEED',
+  },
   {
     name: 'package',
     what: 'the package built twice and compared, its Debian packages those of the lock, its signatures, installed, run, removed and purged in a fresh Debian 13, the container with a read-only root',
@@ -59,6 +81,7 @@ const RUNS = [
   },
   { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
   { name: 'idle', what: 'memory of the demonstration on which nobody works, 75 minutes: 250 MB at most, and a rise of at most 2 MB in an hour', script: 'idle.mjs', words: [] },
+  { name: 'firefox', what: 'an operator’s walk through the pages in Firefox ESR, on a panel, a phone and a desk, in both languages', script: 'firefox-walk.mjs', words: [] },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
 

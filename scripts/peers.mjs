@@ -26,6 +26,7 @@ const PEERS = [
   { name: 'the ACME server pebble', packages: ['pebble'], try: ['/bin/sh', '-c', 'command -v pebble && command -v pebble-challtestsrv'], suites: /support\/pebble\.js/ },
   { name: 'the wall clock of libfaketime', packages: ['faketime'], try: ['/bin/sh', '-c', 'ls /usr/lib/*/faketime/libfaketimeMT.so.1'], suites: /libfaketime/ },
   { name: 'the encryption program age', packages: ['age'], try: ['/usr/bin/age', '--version'], suites: /\/usr\/bin\/age/ },
+  { name: 'strace', packages: ['strace'], try: ['strace', '-V'], suites: /['"]strace['"]/ },
   { name: 'systemd-analyze', packages: ['systemd'], try: ['systemd-analyze', '--version'], suites: /systemd-analyze/ },
   {
     name: 'the browser Chromium',
@@ -33,14 +34,21 @@ const PEERS = [
     try: [process.env.CONSOLE_CHROMIUM ?? '/usr/bin/chromium-headless-shell', '--version'],
     suites: /browser\.js|person\.js/,
   },
+  {
+    name: 'the browser Firefox',
+    packages: ['firefox-esr'],
+    try: [process.env.CONSOLE_FIREFOX ?? '/usr/bin/firefox-esr', '--version'],
+    long: true, // of `npm run long firefox` alone
+  },
 ];
 
 const runs = ([program, ...args]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 const commandFor = (peers) => `apt-get install --no-install-recommends ${peers.flatMap(({ packages }) => packages).join(' ')}`;
 
-/** @returns the peers that are not there and could not be installed. `suites`: only what these built files need; all without it. */
-export function installPeers({ suites, log = console.log } = {}) {
-  const peers = suites === undefined ? PEERS : PEERS.filter((peer) => suites.some((suite) => needs(peer, suite)));
+/** @returns the peers that are not there and could not be installed. `suites`: only what these built files need; `names`: only these; all of the gate without. */
+export function installPeers({ suites, names, log = console.log } = {}) {
+  const wantedBy = ({ long = false, ...peer }) => (names ? names.includes(peer.name) : !long && (suites === undefined || suites.some((suite) => needs(peer, suite))));
+  const peers = PEERS.filter(wantedBy);
   const missing = () => peers.filter((peer) => !runs(peer.try));
   const wanted = missing();
   if (wanted.length === 0) return [];

@@ -51,7 +51,7 @@ const GIVING_WAY = ['nice', '-n', '10'];
  * library of OPC UA sets variables of the environment.
  */
 const OWN_PROCESS =
-  /^t\.(beforeEach|afterEach|before|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|onContained\(|memoryUsage|expose-gc|opcua-(server|module)\.js/m;
+  /^t\.(beforeEach|afterEach|after)\(|^t\.jobs|delete process\.env|process\.(env(\.\w+|\[[^\]]+\]) ?=[^=]|exit|kill\(process\.pid|on\(|once\(|chdir|umask)|page-module\.js|Object\.assign\(globalThis|memoryUsage|expose-gc|opcua-(server|module)\.js/m;
 /** Suites of one process: more would leave the last lane alone with its suites. */
 const SHARE_MAX = { alone: 1, browsers: 3, appliances: 5, devices: 2, others: 8 };
 /**

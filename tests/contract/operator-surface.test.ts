@@ -448,7 +448,9 @@ t.test('SSE-03 SSE-04 SSE-05 SSE-07 SSE-08 SSE-12 SSE-13: an event stream goes o
 
 t.test('AUTH-07 AUTH-17 AUTH-19 AUTH-32 AUTH-33 GEN-15: who may do what is the same in the policy, in `me` and at the routes of tags and keys', async (t) => {
   const rank = ['read', 'operate', 'operate-lead', 'engineer', 'supervise', 'admin'];
-  const { actions } = (await admin.get('/api/v1/auth/policy')).body as { actions: { action: string; tier: string; routes: { method: string; path: string }[] }[] };
+  const { actions } = (await admin.get('/api/v1/auth/policy')).body as {
+    actions: { action: string; tier: string; groups: string[]; routes: { method: string; path: string }[] }[];
+  };
   const may = async (who: Client): Promise<string[]> => (await who.get('/api/v1/auth/me')).body.actions;
   for (const [who, tier] of [
     [viewer, 'read'],
@@ -463,6 +465,8 @@ t.test('AUTH-07 AUTH-17 AUTH-19 AUTH-32 AUTH-33 GEN-15: who may do what is the s
         .sort(),
       `${tier} and what lies below it, nothing else`,
     );
+  const heldBy = (group: string): string[] => actions.filter(({ groups }) => groups.includes(group)).map(({ action }) => action);
+  t.same(heldBy('lineside-operator'), await may(operator), 'the policy tells the groups that hold each action');
   const all = await may(admin);
   t.same(
     actions.filter(({ action, tier }) => tier !== 'none' && tier !== 'self' && !all.includes(action)),

@@ -49,7 +49,7 @@ const QUERY: Readonly<Record<string, string>> = {
   'GET /api/v1/used-by': 'kind=ControlModuleTemplate&name=analog-tx',
 };
 
-const test = await ApplianceTest.start();
+const test = await ApplianceTest.start({ LINESIDE_GATEWAY__PUBLICNAME: 'localhost' }); // where passkeys need no TLS
 t.teardown(() => test.stop());
 const rows = test.appliance.rows;
 const keyOf = ({ method, path }: RouteColumns): string => `${method} ${path}`;
@@ -126,6 +126,7 @@ function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
     apikeys: 'walk-mes',
     panels: 'walk-panel',
     secrets: 'kept',
+    trendsets: 'kept',
     '{namespace}': 'walk-approve',
     audit: left.auditName,
     snapshots: left.snapshot,

@@ -9,6 +9,7 @@ import { PASSWORD } from '../support/gateway.js';
 import { type ApplianceTest, AT, SITE } from './appliance.js';
 import { at, leading } from '../support/at.js';
 import { panelKey } from '../support/panel-key.js';
+import { softPasskey } from '../support/passkey.js';
 
 const REASON = { reason: 'walked by the release test' };
 const CRUD = '/api/v1';
@@ -96,6 +97,7 @@ const FAMILIES: readonly Family[] = [
   { path: `${S}/controllers`, create: { name: 'walk', simulation: true }, change: { displayName: 'Walk' } },
   { path: `${S}/units`, create: { name: 'walk', processCellName: 'walk' } },
   { path: `${S}/simulationpresets`, create: { name: 'walk', behaviors: [{ address: 'a', type: 'NoisyConstant', params: { value: '1', noise: '0' } }] } },
+  { path: `${S}/trendsets`, create: { name: 'walk', title: 'Walk', tags: [{ unit: 'rx101', address: 'tic101.pv' }] }, change: { window: '2h' } },
   {
     path: `${S}/iomodules`,
     create: { name: 'walk', controllerRef: 'walk', protocol: 'simulation', channels: [{ address: 'a', dataType: 'float' }] },
@@ -185,6 +187,7 @@ async function engineering(story: Story): Promise<void> {
   await story.send(`PUT ${S}/secrets/{name}`, { name: 'walk' }, { body: { username: 'walk', password: 'walked' } });
   await story.send(`DELETE ${S}/secrets/{name}`, { name: 'walk' });
   await story.send(`PUT ${S}/secrets/{name}`, { name: 'kept' }, { body: { username: 'walk', password: 'walked' } });
+  await story.send(`POST ${S}/trendsets`, {}, { body: { name: 'kept', title: 'Kept', tags: [{ unit: 'rx101', address: 'tic101.pv' }] } });
   for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };
@@ -361,6 +364,7 @@ async function production(story: Story): Promise<Omit<Left, 'snapshot' | 'correl
   );
   const second = await test.admin.post('/api/v1/signatures', { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Verified', ...REASON });
   await story.send('POST /api/v1/signatures/{id}/withdraw', { id: second.body.id }, { body: REASON });
+  await story.send('POST /api/v1/sites/{site}/shift-notes', {}, { body: { text: 'Sight glass of TK201 dirty', unit: 'tk201', handOverTo: 'Otto Ops' } });
   await story.send('POST /api/v1/legal-holds', {}, { body: { name: 'walk-hold', ...REASON, scope: { site: SITE, batchRecords: [record] } } });
   await story.send('POST /api/v1/legal-holds/{name}/lift', { name: 'walk-hold' }, { body: REASON });
   const found = { outcome: 'Accepted', remarks: REASON.reason };
@@ -395,6 +399,10 @@ async function secondFactor(story: Story): Promise<void> {
   };
   const renewed = await story.send(`POST ${FACTOR}/recovery-codes`, {}, { token, body: { password: PASSWORD, code: at(await enrol(), 0) } });
   await story.send(`POST ${FACTOR}/remove`, {}, { token, body: { password: PASSWORD, code: renewed.body.recoveryCodes[0] } });
+  const key = softPasskey('localhost', `http://localhost:${test.port}`);
+  const options = (await story.send(`POST ${FACTOR}/passkeys/begin`, {}, { token, body: { password: PASSWORD } })).body;
+  const made = (await story.send(`POST ${FACTOR}/passkeys`, {}, { token, body: { name: 'walk', credential: key.make(options) } })).body;
+  await story.send(`POST ${FACTOR}/passkeys/{id}/remove`, { id: made.passkey.id }, { token, body: { password: PASSWORD, code: made.recoveryCodes[0] } });
   await enrol();
   await story.send('DELETE /api/v1/auth/users/{username}/second-factor', { username });
   const again = (await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } })).body;

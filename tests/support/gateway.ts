@@ -47,8 +47,8 @@ export interface GatewayTest {
   as(...groups: string[]): Promise<Client>;
   addSite(name: string): Promise<void>;
   stop(): Promise<void>;
-  /** Stops the process side and opens the same data again. */
-  restart(): Promise<GatewayTest>;
+  /** Stops the process side and opens the same data again, with other options where they are given. */
+  restart(more?: GatewayTestOptions): Promise<GatewayTest>;
 }
 
 export interface RequestOptions {
@@ -138,6 +138,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     log: pino({ level: 'silent' }),
     rows: () => table.rows,
     hashCost: TEST_COST,
+    served: { speaksTls: true, port: () => port },
     ...options.access,
   });
   const sites = new Set(options.sites ?? ['north', 'south']);
@@ -241,9 +242,9 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
       await close();
       rmSync(dataDir, { recursive: true, force: true });
     },
-    async restart() {
+    async restart(more = {}) {
       await close();
-      return startGatewayTest({ ...options, dataDir, clock });
+      return startGatewayTest({ ...options, ...more, dataDir, clock });
     },
   };
   return test;

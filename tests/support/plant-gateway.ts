@@ -25,6 +25,7 @@ import type { SigningKeys } from '../../src/domains/signatures/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openQueries } from '../../src/platform/ledger/queries.js';
 import { type BoundRoute, type RouteSet, routeSet } from '../../src/platform/http/route.js';
+import { pastRows } from '../../src/platform/store/past-rows.js';
 import type { Store } from '../../src/platform/store/store.js';
 import { type GatewayTest, startGatewayTest } from './gateway.js';
 import type { TestClock } from './test-clock.js';
@@ -42,7 +43,7 @@ export interface PlantOptions {
   /** What apply knows of the box beside the store. */
   readonly box?: Box;
   /** Change requests, with their settings. */
-  readonly changeControl?: { readonly enforce?: boolean; readonly selfApproval?: boolean; readonly expiryHours?: number };
+  readonly changeControl?: { readonly enforce?: boolean; readonly selfApproval?: boolean; readonly expiryHours?: number; readonly pastAfterMs?: number };
   /** Rows of further domains. */
   readonly more?: (parts: { readonly store: Store; readonly clock: TestClock }) => readonly RouteSet[];
 }
@@ -119,15 +120,23 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       ];
       const more = options.more?.({ store, clock: clock as TestClock }) ?? [];
       if (!options.changeControl) return [routeSet(rows, deps), ...more];
-      const { enforce = false, selfApproval = false, expiryHours = 168 } = options.changeControl;
+      const { enforce = false, selfApproval = false, expiryHours = 168, pastAfterMs: recordPastAfterMs = 0 } = options.changeControl;
       const queries = openQueries(dataDir, () => store.recorded);
+      pastRows(store).connect(queries);
       const set = { routes: [] as BoundRoute[] };
       const changes = joinChangeControl({
         ...deps,
         log: testLog(),
         queries,
         secrets: secretsIn('/nonexistent'),
-        settings: { outputs: 'live', authMode: 'local', changeControlEnforced: enforce, selfApprovalAllowed: selfApproval, changeRequestExpiryHours: expiryHours },
+        settings: {
+          outputs: 'live',
+          recordPastAfterMs,
+          authMode: 'local',
+          changeControlEnforced: enforce,
+          selfApprovalAllowed: selfApproval,
+          changeRequestExpiryHours: expiryHours,
+        },
         rows: () => set.routes.map(({ row }) => row),
         deletes: (action) => set.routes.find(({ row }) => row.method === 'DELETE' && row.action === action),
         report: ({ name, problem }) => void mismatches.push(`${name}: ${problem}`),

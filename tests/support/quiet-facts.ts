@@ -7,5 +7,6 @@ export const QUIET_FACTS = {
   archiveDamage: () => null,
   containedFault: () => null,
   trouble: () => undefined,
+  troubleEnd: () => undefined,
   lookFault: () => null,
 } as const;

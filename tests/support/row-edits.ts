@@ -101,9 +101,13 @@ function onRow(what: string, rows: string, given: readonly unknown[], change: st
       const rest = ids.filter((each) => each !== id);
       const other = rest[Math.floor(beside * rest.length)];
       if (change.includes('@other') && other === undefined) return false;
-      return change.split(';').reduce((sum, text) => sum + database.prepare(text).run(...[pick(text, id, other)].flat()).changes, 0) > 0;
+      return changes(database, change, id, other);
     },
   };
+}
+
+function changes(database: Database.Database, change: string, id = 0, other?: number): boolean {
+  return change.split(';').reduce((sum, text) => sum + database.prepare(text).run(...[pick(text, id, other)].flat()).changes, 0) > 0;
 }
 
 function pick(text: string, id: number, other: number | undefined): readonly unknown[] {
@@ -175,6 +179,11 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['meta: seal deleted', "DELETE FROM meta WHERE key = 'seal'"],
   ['meta: seal changed', "UPDATE meta SET value = json_set(value, '$.seal.rows', json_extract(value, '$.seal.rows') - 1) WHERE key = 'seal'"],
   ['meta: seal emptied', "UPDATE meta SET value = '' WHERE key = 'seal'"],
+  [
+    'meta: a gap that nobody has found, acknowledged',
+    `INSERT INTO meta (key, value) VALUES ('gaps', '[{"kind":"loss","text":"x","first":1,"last":1000000,"covers":["hash","link","missing","signature"],"id":"x","foundAt":"","acknowledged":{"by":"x","accountId":"x","at":"x","reason":"x","signature":"x"}}]') ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+  ],
+  ['meta: a row that nobody has written', "INSERT INTO meta (key, value) VALUES ('auditArchived', '1')"],
   ['nonce_groups: row deleted', 'DELETE FROM nonce_groups WHERE rowid = @id'],
   ['nonce_groups: entries changed', "UPDATE nonce_groups SET entries = replace(entries, 'a', 'b') WHERE rowid = @id AND instr(entries, 'a')"],
   ['nonce_groups: newest changed', 'UPDATE nonce_groups SET newest = newest - 3600000 WHERE rowid = @id'],
@@ -185,23 +194,37 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['audit: row deleted', 'DELETE FROM audit WHERE rowid = @id'],
   ['audit: hash changed', 'UPDATE audit SET hash = zeroblob(32) WHERE rowid = @id'],
   ['audit: mac changed', 'UPDATE audit SET mac = zeroblob(32) WHERE rowid = @id'],
+  ['audit: hash made a text', "UPDATE audit SET hash = 'x' WHERE rowid = @id"],
+  ['audit: hash made a number', 'UPDATE audit SET hash = 5 WHERE rowid = @id'],
+  ['audit: mac made a text', 'UPDATE audit SET mac = hex(mac) WHERE rowid = @id'],
+  ['audit: mac made a number', 'UPDATE audit SET mac = 5 WHERE rowid = @id'],
   ['audit: key changed', "UPDATE audit SET key_id = 'x' WHERE rowid = @id"],
   ...['site', 'action', 'category', 'result', 'kind', 'name', 'account', 'correlation'].map(
     (name) => [`audit: column ${name} changed`, `UPDATE audit SET ${name} = ${name} || 'x' WHERE rowid = @id`] as const,
   ),
   ['audit: time changed', 'UPDATE audit SET at = at + 1000 WHERE rowid = @id'],
   ['audit_heads: row deleted', 'DELETE FROM audit_heads WHERE rowid = @id'],
-  ['audit_heads: hash changed', "UPDATE audit_heads SET hash = replace(hash, '0', '1') WHERE rowid = @id AND instr(hash, '0')"],
+  ['audit_heads: hash changed', `UPDATE audit_heads SET ${hashChanged('hash')} WHERE rowid = @id`],
   ['audit_heads: signature changed', 'UPDATE audit_heads SET signature = zeroblob(64) WHERE rowid = @id'],
+  ['audit_heads: signature made a text', 'UPDATE audit_heads SET signature = hex(signature) WHERE rowid = @id'],
+  ['audit_heads: moved to no record', 'UPDATE audit_heads SET sequence = -sequence WHERE rowid = @id'],
   ['audit_heads: time changed', "UPDATE audit_heads SET at = '2020-01-01T00:00:00.000Z' WHERE rowid = @id"],
   ['audit_spans: row deleted', 'DELETE FROM audit_spans WHERE rowid = @id'],
   ['audit_spans: last row deleted', 'DELETE FROM audit_spans WHERE last = (SELECT MAX(last) FROM audit_spans)'],
+  ['audit_spans: first record moved back', 'UPDATE audit_spans SET first = first - 1 WHERE rowid = @id'],
+  ['audit_spans: earliest time moved back', 'UPDATE audit_spans SET from_at = from_at - 1 WHERE rowid = @id'],
+  [
+    'audit_spans: last record made a text, in a table that takes one',
+    "ALTER TABLE audit_spans RENAME TO before;CREATE TABLE audit_spans (last, first, from_at, to_at);INSERT INTO audit_spans SELECT 'x', first, from_at, to_at FROM before",
+  ],
   ['audit_spans: times changed', 'UPDATE audit_spans SET to_at = from_at - 1 WHERE rowid = @id'],
   ['audit_targets: row deleted', 'DELETE FROM audit_targets WHERE sequence = (SELECT sequence FROM audit_targets LIMIT 1)'],
   ['audit_targets: name changed', "UPDATE audit_targets SET name = name || 'x' WHERE sequence = (SELECT sequence FROM audit_targets LIMIT 1)"],
   ['audit_targets: row added', "INSERT INTO audit_targets (kind, name, sequence) SELECT kind, name || 'x', sequence FROM audit_targets LIMIT 1"],
   ['audit_correlations: row deleted', 'DELETE FROM audit_correlations WHERE sequence = (SELECT sequence FROM audit_correlations LIMIT 1)'],
   ['audit_correlations: row added', "INSERT INTO audit_correlations (correlation, sequence) SELECT correlation || 'x', sequence FROM audit_correlations LIMIT 1"],
+  ['audit_sites: row added', "INSERT INTO audit_sites (site, last) SELECT site || 'x', last FROM audit_sites ORDER BY last DESC LIMIT 1"],
+  ['audit_sites: row of no span added', 'INSERT INTO audit_sites (site, last) SELECT site, last + 1 FROM audit_sites ORDER BY last DESC LIMIT 1'],
   ['audit_sites: row deleted', 'DELETE FROM audit_sites WHERE last = (SELECT last FROM audit_sites LIMIT 1)'],
 ];
 
@@ -228,15 +251,28 @@ const OF_THE_PAST: readonly (readonly [what: string, rows: string, text: string]
 const OF_ARCHIVES: readonly (readonly [what: string, text: string])[] = [
   ['audit_archives: row deleted', 'DELETE FROM audit_archives WHERE rowid = @id'],
   ['audit_archives: file changed', "UPDATE audit_archives SET file = file || 'x' WHERE rowid = @id"],
-  ['audit_archives: hash changed', "UPDATE audit_archives SET head_hash = replace(head_hash, 'a', 'b') WHERE rowid = @id AND instr(head_hash, 'a')"],
-  ['audit_archives: digest changed', "UPDATE audit_archives SET sha256 = replace(sha256, 'a', 'b') WHERE rowid = @id AND instr(sha256, 'a')"],
+  ['audit_archives: hash changed', `UPDATE audit_archives SET ${hashChanged('head_hash')} WHERE rowid = @id`],
+  ['audit_archives: digest changed', `UPDATE audit_archives SET ${hashChanged('sha256')} WHERE rowid = @id`],
+  ['audit_archives: file made no text', 'UPDATE audit_archives SET file = CAST(file AS BLOB) WHERE rowid = @id'],
+  ['audit_archives: first record without end', 'UPDATE audit_archives SET first = 9e999 WHERE rowid = @id'],
+  ['audit_archives: number of records without end', 'UPDATE audit_archives SET records = 9e999 WHERE rowid = @id'],
   ['audit_archives: number of records changed', 'UPDATE audit_archives SET records = records - 1 WHERE rowid = @id'],
   ['audit_archive_blocks: row deleted', 'DELETE FROM audit_archive_blocks WHERE rowid = @id'],
   ['audit_archive_blocks: place changed', 'UPDATE audit_archive_blocks SET start = start + 1 WHERE rowid = @id'],
+  ['audit_archive_blocks: digest changed', `UPDATE audit_archive_blocks SET ${hashChanged('sha256')} WHERE rowid = @id`],
+  ['audit_archive_blocks: first record moved back', 'UPDATE audit_archive_blocks SET first = first - 1 WHERE rowid = @id'],
+  ['audit_archive_blocks: last record moved on', 'UPDATE audit_archive_blocks SET last = last + 1 WHERE rowid = @id'],
+  ['audit_archive_blocks: sites made a number', "UPDATE audit_archive_blocks SET sites = '5' WHERE rowid = @id"],
   ['audit_archive_blocks: length changed', 'UPDATE audit_archive_blocks SET bytes = bytes - 1 WHERE rowid = @id'],
   ['meta: end of the archive set back', "UPDATE meta SET value = CAST(value - 1 AS TEXT) WHERE key = 'auditArchivedTo'"],
-  ['meta: hash of the end of the archive changed', "UPDATE meta SET value = replace(value, 'a', 'b') WHERE key = 'auditArchivedHash' AND instr(value, 'a')"],
+  ['meta: end of the archive no number', "UPDATE meta SET value = '7' || substr(value, 2) || 'e' WHERE key = 'auditArchivedTo'"],
+  ['meta: hash of the end of the archive changed', `UPDATE meta SET ${hashChanged('value')} WHERE key = 'auditArchivedHash'`],
 ];
+
+/** A hash whose first letter is another one: every hash has one, whatever its letters are. */
+function hashChanged(column: string): string {
+  return `${column} = CASE substr(${column}, 1, 1) WHEN 'a' THEN 'b' ELSE 'a' END || substr(${column}, 2)`;
+}
 
 /** What verification cannot tell and a start can: which appliance it is of, and what shape its tables have. */
 export const EDITS_FOR_THE_START: readonly RowEdit[] = (
@@ -251,5 +287,5 @@ export const EDITS_FOR_THE_START: readonly RowEdit[] = (
 
 function statement(what: string, text: string, random: () => number): RowEdit {
   if (text.includes('@id')) return onRow(what, `SELECT rowid FROM ${what.slice(0, what.indexOf(':'))}`, [], text, random);
-  return { what, edit: (database) => database.prepare(text).run().changes > 0 };
+  return { what, edit: (database) => changes(database, text) };
 }

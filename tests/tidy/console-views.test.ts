@@ -1,4 +1,4 @@
-/** Addresses of views inside the console lead to views that there are (src/console/hmi/views.ts): their names are text for the compiler. */
+/** Addresses of views inside the console lead to views that there are (views.ts of each console): their names are text for the compiler. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -20,15 +20,21 @@ t.test('each address names a view, and each view one address', async (t) => {
   );
 });
 
-t.test('each view stands in the table', async (t) => {
-  const table = readFileSync(path.join(CONSOLE, 'hmi/views.ts'), 'utf8');
-  const views = sources.flatMap((text) => [...text.matchAll(/export const (\w+): ViewDefinition =/g)].map(([, name]) => name ?? ''));
-  const list = /VIEWS[^=]*= \[(.*?)\]/s.exec(table)?.[1] ?? '';
-  t.same(
-    list
+t.test('each view stands in a table, and an address of a view leads to a console that has it', async (t) => {
+  const tablesOf = (folder: string): string[] => {
+    const list = /VIEWS[^=]*= \[(.*?)\]/s.exec(readFileSync(path.join(CONSOLE, folder, 'views.ts'), 'utf8'))?.[1] ?? '';
+    return list
       .split(',')
       .map((name) => name.trim())
-      .sort(),
-    views.sort(),
+      .filter((name) => name !== '');
+  };
+  const [panel, desk] = [tablesOf('hmi'), tablesOf('desk')];
+  const views = sources.flatMap((text) =>
+    [...text.matchAll(/export const (\w+): ViewDefinition = \{\s*name: '([^']+)'/g)].map(([, constant = '', name = '']) => ({ constant, name })),
   );
+  t.same([...new Set([...panel, ...desk])].sort(), views.map(({ constant }) => constant).sort());
+  const onlyIn = /ONLY_IN[^=]*= \{(.*?)\}/s.exec(readFileSync(path.join(CONSOLE, 'data/view.ts'), 'utf8'))?.[1] ?? '';
+  const told = [...onlyIn.matchAll(/([\w-]+)'?: '([^']+)'/g)].map(([, name, console]) => `${name} ${console}`).sort();
+  const alone = views.flatMap(({ constant, name }) => (panel.includes(constant) === desk.includes(constant) ? [] : [`${name} ${panel.includes(constant) ? '/hmi' : '/data'}`]));
+  t.same(told, alone.sort());
 });

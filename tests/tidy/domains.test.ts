@@ -36,6 +36,7 @@ const ORDER = [
   'audit',
   'reviews',
   'records',
+  'shift',
   'historian',
   'mes',
   'rehearsal',

@@ -88,10 +88,10 @@ const RULES: readonly Rule[] = [
     allows: (to, edge) => domainOf(to) === domainOf(edge.from) || !/^src\/domains\/[^/]+\/([^/]+\/)*([\w-]+-)?(reconciler|routes?|join)\.ts$/.test(to),
   },
   {
-    name: 'GEN-14: consoles import only their own files, the client of the interface, Preact, uPlot and types of served bodies',
+    name: 'GEN-14: consoles import only their own files, the client of the interface, Preact, uPlot, uqr, what a browser is asked for passkeys with and types of served bodies',
     why: 'a console is a client like any other',
     applies: within('src/console/'),
-    allows: (to, edge) => within('src/console/', 'src/client/')(to) || /^(preact|@preact|vite|uplot)/.test(to) || edge.typeOnly,
+    allows: (to, edge) => within('src/console/', 'src/client/')(to) || /^(preact|@preact|vite|uplot|uqr$|@simplewebauthn\/browser$)/.test(to) || edge.typeOnly,
   },
   {
     name: 'the client of the interface imports nothing of the appliance',
@@ -170,6 +170,8 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',
   'src/doctor/checks/system.ts': 'the end of a certificate is an instant that its maker has named',
   'src/domains/reviews/routes.ts': 'the time that is reviewed, and the window of a list, as a person has named them',
+  'src/domains/shift/experience.ts': 'how long batches took, as their records tell it: across restarts only instants are known, and of fifteen the middle one counts',
+  'src/domains/shift/plan.ts': 'spans of the next hours, on the axis of a chart; nothing is decided by it',
   'src/domains/signatures/state-routes.ts': 'the window of a list, as the reader has asked',
   'src/platform/tls/acme-keeper.ts': 'a certificate is valid between two instants that its issuer has named',
   'src/platform/tls/self-signed-source.ts': 'the end of a certificate is an instant that its maker has named',
