@@ -415,13 +415,18 @@ t.test('the views of the console', async (t) => {
 
   await t.test('trends: zoomed, moved and compared by hand and by keys; the address holds what is shown, and a set of it is kept on the box', async (t) => {
     const plot = page.getByTestId('trend-plot');
+    const fromOf = (address: string): string => new URLSearchParams(address.split('?')[1]).get('from') ?? '';
     const length = async (): Promise<number> => {
       const query = new URLSearchParams(page.url().split('?')[1]);
-      return query.get('from') ? Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '') : Number.parseInt(query.get('window') ?? '0', 10) * 1000;
+      return query.get('from') ? Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '') : 0; // 0: live
     };
     const place = await plot.boundingBox();
     if (!place) throw new Error('the plot is not in sight');
     const [middle, high] = [place.x + place.width / 2, place.y + place.height / 2];
+    const isHistory = (url: URL): boolean => url.pathname.startsWith('/api/v1/historian/');
+    let come = (): void => undefined;
+    const answers = new Promise<void>((resolve) => (come = resolve));
+    await page.route(isHistory, (route) => answers.then(() => route.continue()));
     await page.mouse.move(middle, high);
     await page.mouse.wheel(0, -240);
     await eventually('the wheel zooms', async () => page.url().includes('from=') && (await length()) < 300_000);
@@ -429,9 +434,16 @@ t.test('the views of the console', async (t) => {
     const [before, wide] = [page.url(), await length()];
     await page.mouse.move(middle, high);
     await page.mouse.down();
-    await page.mouse.move(middle + 120, high, { steps: 4 });
+    await page.mouse.move(middle + 60, high, { steps: 2 });
+    await isLocked(page, 'csv');
+    come();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.locator('[data-testid="csv"]:enabled').waitFor(); // the curves have come while a hand drags: it goes on
+    await page.mouse.move(middle + 120, high, { steps: 2 });
     await page.mouse.up();
     await eventually('dragging moves it', () => Promise.resolve(page.url() !== before));
+    const perPx = wide / ((await plot.locator('.u-over').boundingBox())?.width ?? 1);
+    t.ok(Math.abs(Date.parse(fromOf(before)) - Date.parse(fromOf(page.url())) - 120 * perPx) < 3 * perPx, 'by as much as the hand');
     t.ok(Math.abs((await length()) - wide) <= 1, 'and nothing else');
     await plot.focus();
     await page.keyboard.press('PageUp');

@@ -9,8 +9,8 @@ import { locale } from '../common/language.js';
 import { t } from '../common/strings.js';
 import { unitText } from '../common/text.js';
 import { DASHES, PEN_COLOURS, PenLine } from './pen-line.js';
-import { colour, type Reading, type TrendPlotProps } from './trend-props.js';
-import { moveByHand, type Scale } from './trend-hands.js';
+import { colour, type Hand, type Reading, type Scale, type TrendPlotProps } from './trend-props.js';
+import { moveByHand } from './trend-hands.js';
 import { drawOver } from './trend-over.js';
 import './trend.css';
 
@@ -26,43 +26,27 @@ function banded(curves: readonly Curve[]): number[] {
   return curves.flatMap(({ band }, pen) => (band ? [pen] : []));
 }
 
+/**
+ * The picture is made anew only when other pens are drawn: curves that are read again while a hand moves it, or while somebody reads, are put into it.
+ */
 export default function TrendPlot(props: TrendPlotProps) {
-  const { pens, curves, windowMs, span, legend, onCursor, marks, limits, cursors } = props;
+  const { pens, curves, windowMs, span, legend, marks, limits, cursors } = props;
+  const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
-  const pending = useRef<Scale | null>(null);
+  const held = useRef<Scale | null>(null);
+  /** Where the cursor stood in px when another span was chosen; -1: elsewhere. */
+  const left = useRef(-1);
   const now = useRef(props);
   now.current = props;
-  useEffect(() => drawn.current?.redraw(false), [marks, limits, cursors?.a, cursors?.b]);
-  const box = useRef<HTMLDivElement>(null);
-  /** Where the cursor stood in px; -1: elsewhere. Curves that are read again, after a loss of frames, keep what somebody reads. */
-  const left = useRef(-1);
+  const bands = banded(curves);
+  const structure = JSON.stringify([pens, bands]);
   useEffect(() => {
     const element = box.current;
     if (!element || pens.length === 0) return;
-    const options = optionsOf(pens, banded(curves), element, onCursor);
+    const options = optionsOf(pens, bands, element, (at, readings) => now.current.onCursor?.(at, readings));
     options.hooks = { ...options.hooks, draw: [(plot) => drawOver(plot, now.current)] };
     const plot = new uPlot(options, aligned(curves), element);
     drawn.current = plot;
-    let isHeld = false;
-    const draw = (): void => {
-      if (isHeld) return; // a hand moves it
-      plot.setData(aligned(curves), false);
-      const toMs = windowMs === undefined ? span.toMs : boxNowMs();
-      plot.setScale('x', { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
-    };
-    draw();
-    if (left.current >= 0) plot.setCursor({ left: left.current, top: plot.over.clientHeight / 2 });
-    const endReading = readByHand(plot, element, () => now.current);
-    const endMoving = now.current.onSpan
-      ? moveByHand(
-          plot,
-          element,
-          () => now.current,
-          (held) => (isHeld = held),
-          pending,
-        )
-      : undefined;
-    const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
     const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
     sized.observe(element);
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -70,21 +54,48 @@ export default function TrendPlot(props: TrendPlotProps) {
     dark.addEventListener('change', recolour);
     const unlook = look.subscribe(recolour);
     return () => {
-      endReading();
-      endMoving?.();
       drawn.current = null;
-      clearInterval(timer);
       sized.disconnect();
       dark.removeEventListener('change', recolour);
       unlook();
-      left.current = plot.cursor.left ?? -1;
       plot.destroy();
-      onCursor?.(null, []); // values of these curves are not read as those of the next
+      now.current.onCursor?.(null, []); // values of these curves are not read as those of the next
     };
-  }, [pens, curves, windowMs, span.fromMs, span.toMs]);
+  }, [structure]);
+  useEffect(() => {
+    const draw = (): void => {
+      const plot = drawn.current;
+      if (!plot) return;
+      plot.setData(aligned(curves), false);
+      const toMs = windowMs === undefined ? span.toMs : boxNowMs();
+      plot.setScale('x', held.current ?? { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
+    };
+    draw();
+    const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
+    return () => window.clearInterval(timer);
+  }, [structure, curves, windowMs, span.fromMs, span.toMs]);
+  useEffect(() => {
+    const plot = drawn.current;
+    if (!plot) return;
+    left.current = plot.cursor.left ?? -1;
+    plot.setCursor({ left: -1, top: -1 }); // until the curves of this span are there, nothing is read from them
+  }, [windowMs, span.fromMs, span.toMs]);
+  useEffect(() => {
+    const plot = drawn.current;
+    if (plot && left.current >= 0 && box.current?.matches(':hover')) plot.setCursor({ left: left.current, top: plot.over.clientHeight / 2 });
+    left.current = -1;
+  }, [curves]);
+  useEffect(() => drawn.current?.redraw(false), [marks, limits, cursors?.a, cursors?.b]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const hand = { element, plot: () => drawn.current, props: () => now.current, held };
+    const ends = [readByHand(hand), moveByHand(hand)];
+    return () => ends.forEach((end) => end());
+  }, []);
   return (
     <div class="trend">
-      <div class="trend-plot" ref={box} tabIndex={0} role="group" aria-label={t.trendKeys} data-testid="trend-plot" data-bands={banded(curves).length} />
+      <div class="trend-plot" ref={box} tabIndex={0} role="group" aria-label={t.trendKeys} data-testid="trend-plot" data-bands={bands.length} />
       {legend && <Legend pens={pens} />}
     </div>
   );
@@ -94,19 +105,21 @@ const STEP_PX = 4;
 const LEAP_PX = 40;
 
 /** The cursor without a mouse: a finger that moves over the curves, or the arrow keys. @returns ends it. */
-function readByHand(plot: uPlot, element: HTMLElement, props: () => TrendPlotProps): () => void {
-  const put = (left: number): void => plot.setCursor({ left: Math.min(plot.over.clientWidth, Math.max(0, left)), top: plot.over.clientHeight / 2 });
+function readByHand({ element, plot: plotNow, props }: Hand): () => void {
+  const put = (plot: uPlot, left: number): void => plot.setCursor({ left: Math.min(plot.over.clientWidth, Math.max(0, left)), top: plot.over.clientHeight / 2 });
   const press = (event: KeyboardEvent): void => {
+    const plot = plotNow();
+    if (!plot) return;
     const width = plot.over.clientWidth;
     const shown = plot.cursor.left ?? -1;
     const from = shown < 0 ? width : shown;
     const to = { ArrowLeft: from - (event.shiftKey ? LEAP_PX : STEP_PX), ArrowRight: from + (event.shiftKey ? LEAP_PX : STEP_PX), Home: 0, End: width }[event.key];
-    if (to === undefined) return pick(event);
+    if (to === undefined) return pick(plot, event);
     if (event.altKey || event.ctrlKey) return;
     event.preventDefault();
-    put(to);
+    put(plot, to);
   };
-  const pick = (event: KeyboardEvent): void => {
+  const pick = (plot: uPlot, event: KeyboardEvent): void => {
     const { onPick } = props();
     const left = plot.cursor.left ?? -1;
     if (!onPick || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -116,13 +129,17 @@ function readByHand(plot: uPlot, element: HTMLElement, props: () => TrendPlotPro
     event.preventDefault();
   };
   const touch = (event: PointerEvent): void => {
-    if (event.pointerType !== 'mouse') put(event.clientX - plot.over.getBoundingClientRect().left);
+    const plot = plotNow();
+    if (plot && event.pointerType !== 'mouse' && plot.over.contains(event.target as Node)) put(plot, event.clientX - plot.over.getBoundingClientRect().left);
   };
-  plot.over.style.touchAction = 'pan-y';
   element.addEventListener('keydown', press);
-  plot.over.addEventListener('pointerdown', touch);
-  plot.over.addEventListener('pointermove', touch);
-  return () => element.removeEventListener('keydown', press);
+  element.addEventListener('pointerdown', touch);
+  element.addEventListener('pointermove', touch);
+  return () => {
+    element.removeEventListener('keydown', press);
+    element.removeEventListener('pointerdown', touch);
+    element.removeEventListener('pointermove', touch);
+  };
 }
 
 const penColour = (pen: number): string => colour(PEN_COLOURS[pen % PEN_COLOURS.length] as string);
@@ -167,10 +184,10 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
         width: 2,
         dash: DASHES[at % DASHES.length] ?? [],
         points: { show: false },
-        ...held,
+        ...steps,
       })),
       ...bands.flatMap((pen) =>
-        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, ...held })),
+        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, ...steps })),
       ),
     ],
     bands: bands.map((pen, at) => {
@@ -194,7 +211,7 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
 
 /** The historian records changes: a value is what it last was, and no ramp leads to the next. */
 const stepped = uPlot.paths.stepped?.({ align: 1 });
-const held = stepped === undefined ? {} : { paths: stepped };
+const steps = stepped === undefined ? {} : { paths: stepped };
 
 /** At least the range in which the values work, so that noise stays noise; a flat line of what has none lies in the middle, not at an edge. */
 function rangeOf(pens: readonly Pen[]): (plot: uPlot, min: number | null, max: number | null) => [number, number] {

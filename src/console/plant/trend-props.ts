@@ -1,4 +1,5 @@
 /** What a trend is given, and how its colours are found: shared by those who draw it. */
+import type uPlot from 'uplot';
 import type { Curve, Pen } from '../data/trend.js';
 
 export interface TrendPlotProps {
@@ -20,6 +21,21 @@ export interface TrendPlotProps {
   readonly onPick?: (atMs: number | undefined, which?: 'a' | 'b') => void;
   /** What is under the cursor, one reading per pen; null when it is elsewhere. */
   readonly onCursor?: (at: number | null, readings: readonly Reading[]) => void;
+}
+
+/** What a hand works on. It outlives each picture: curves of other pens come while somebody drags. */
+export interface Hand {
+  readonly element: HTMLElement;
+  readonly plot: () => uPlot | null;
+  readonly props: () => TrendPlotProps;
+  /** Where the hand has moved the picture to, until somebody is told: so long it does not follow the present. */
+  readonly held: { current: Scale | null };
+}
+
+/** Seconds since 1970, as uPlot has them. */
+export interface Scale {
+  readonly min: number;
+  readonly max: number;
 }
 
 export interface TrendMark {

@@ -43,9 +43,11 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
   const [answer, setAnswer] = useState<{ readonly question: string; readonly sort: string; readonly curves: readonly Curve[] } | null>(null);
   const [fault, setFault] = useState('');
   const [attempt, setAttempt] = useState(0);
+  const drawn = JSON.stringify(pens);
   const question = JSON.stringify([pens, windowMs, span]);
-  const kept = useMemo(() => pens, [question]);
-  const sort = JSON.stringify(pens);
+  const kept = useMemo(() => pens, [drawn]);
+  /** Whose curves they are. Other limits move an axis only. */
+  const sort = JSON.stringify(pens.map(({ unit, address }) => [unit, address]));
   /** Of another span of the same pens the curves stay until theirs are read: whoever zooms goes on seeing what he zooms into. */
   const curves = answer?.sort === sort ? answer.curves : null;
   const isRead = answer?.question === question;
@@ -88,7 +90,11 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
       end?.();
     };
   }, [question, isLive, missed.value, attempt]);
-  if (fault !== '') return <ReadFault text={fault} />;
-  if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
-  return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(marks ? { marks } : {})} {...tools} {...(onCursor ? { onCursor } : {})} />;
+  if (!Plot || !curves) return fault === '' ? <p class="hint trend-wait">{t.reading}</p> : <ReadFault text={fault} />;
+  return (
+    <>
+      {fault !== '' && <ReadFault text={fault} />}
+      <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(marks ? { marks } : {})} {...tools} {...(onCursor ? { onCursor } : {})} />
+    </>
+  );
 }
