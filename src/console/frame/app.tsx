@@ -16,6 +16,7 @@ import { AlarmBanner } from './alarm-banner.js';
 import { startHorn } from './alarm-sound.js';
 import { Header } from './header.js';
 import { startSiteAddress } from './site-address.js';
+import { InTurn } from '../parts/in-turn.js';
 import { Sections } from './navigation.js';
 import { RestoredStrip } from './restored.js';
 import { SignInQuestion } from './sign-in-question.js';
@@ -103,21 +104,13 @@ function Screen() {
       <Sections />
       <main class="main" id="main">
         <h1 class="visually-hidden">{shown.value.title()}</h1>
-        <Later />
+        <InTurn>
+          <CurrentView />
+        </InTurn>
       </main>
       <SignInQuestion />
     </div>
   );
-}
-
-/** In a task of its own: a slow panel shows the header and the worst alarm first, and takes a touch in between. */
-function Later() {
-  const [isDue, setDue] = useState(false);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setDue(true));
-    return () => clearTimeout(timer);
-  }, []);
-  return isDue ? <CurrentView /> : null;
 }
 
 function CurrentView() {

@@ -9,6 +9,7 @@ import { BatchList } from './batch-list.js';
 import { FirstOut } from './first-out.js';
 import { NextHours } from './next-hours.js';
 import { ShiftNotes } from './shift-notes.js';
+import { InTurn } from '../../parts/in-turn.js';
 import { Segments } from '../../parts/segments.js';
 import { PromptInbox } from '../../plant/prompt-inbox.js';
 import { UnitTile } from './unit-tile.js';
@@ -45,14 +46,22 @@ function Overview() {
         <section class="tiles" aria-label={t.units} data-testid="units">
           {units.value.length === 0 && <p class="empty">{t.noSite}</p>}
           {units.value.map((unit) => (
-            <UnitTile key={unit.name} unit={unit} />
+            <InTurn key={unit.name}>
+              <UnitTile unit={unit} />
+            </InTurn>
           ))}
         </section>
       </div>
       <div class="desk">
-        <BatchList onChosen={() => setPart('batch')} />
+        <InTurn>
+          <BatchList onChosen={() => setPart('batch')} />
+        </InTurn>
         <div class="desk-middle">
-          {part === 'batch' && <BatchDetailView>{choice}</BatchDetailView>}
+          {part === 'batch' && (
+            <InTurn>
+              <BatchDetailView>{choice}</BatchDetailView>
+            </InTurn>
+          )}
           {part !== 'batch' && (
             <section class="panel" aria-label={titles[part]}>
               <header class="detail-head">
@@ -65,7 +74,9 @@ function Overview() {
             </section>
           )}
         </div>
-        <PromptInbox />
+        <InTurn>
+          <PromptInbox />
+        </InTurn>
       </div>
     </div>
   );
