@@ -127,11 +127,14 @@ t.test('a shift with a batch that is held', async (t) => {
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Manual' })).status, 200);
     await drainReset(true);
     await state('Held');
-    await says(page.getByTestId('cause-1'), /alarm drain-reset-1, The drain is being reset/);
-    await says(page.getByTestId('chain'), /Hold by alarm-controller/);
+    await says(page.getByTestId('cause-1'), /Alarm: The drain is being reset/);
+    await says(page.getByTestId('chain'), /Hold by the alarm: The drain is being reset/);
     const todo = page.getByTestId('to-do-alarms-drain-reset-1');
-    await says(todo, /XV105\.RESET is false.*drain-reset-1: The drain is being reset, now true.*Alarms/);
+    await says(todo, /XV105\.RESET is false.*The drain is being reset, now true.*Alarms/);
     await says(page.getByTestId('go-on-count'), /1 of 1 open/);
+    await page.getByTestId('command-Restart').press('Enter');
+    await says(page.getByTestId('command-Restart-why'), /Restart is not possible now.*XV105\.RESET is false/, 'the row of commands waits for the same as the list');
+    await page.keyboard.press('Escape');
     await page.getByTestId('go-on-grey').press('Enter');
     await says(page.getByTestId('go-on-grey-why'), /Restart is not possible now.*XV105\.RESET is false/);
     await page.keyboard.press('Escape');
@@ -143,7 +146,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('go-on').click();
     await page.getByTestId('command-send').click();
     await state('Running');
-    await says(page.getByTestId('chain'), /alarm drain-reset-1/, 'the causes stay when it is over');
+    await says(page.getByTestId('chain'), /The drain is being reset/, 'the causes stay when it is over');
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Automatic' })).status, 200);
   });
 
@@ -304,6 +307,21 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('command-Restart').click();
     await says(page.getByTestId('departures'), /goes on with this.*TIC101 is in Manual/);
     t.strictSame(await flawsOf(page, 'restart-departures'), []);
+    await page.getByTestId('command-cancel').click();
+    await page.evaluate(`location.hash = '#/batch/${name}?tab=happened'`);
+    const told = page.getByTestId('to-do-modes-tic101');
+    await says(told, /TIC101/, 'the list says it as the dialog does');
+    await says(page.getByTestId('to-go-on'), /goes on with this/);
+    t.notMatch(await page.getByTestId('to-go-on').textContent(), /Nothing is in the way/);
+    await says(page.getByTestId('last-done'), /TIC101: Automatic → Manual Anna Admin|Hold by Anna Admin/, 'who did what last');
+    await inMode('Semi-Automatic');
+    await inMode('Manual');
+    await says(page.getByTestId('last-done'), /TIC101: Semi-Automatic → Manual.*Anna Admin/);
+    await says(page.getByTestId('chain'), /Anna Admin: ?TIC101: Automatic → Semi-Automatic/, 'it stands among what came after the hold');
+    await page.getByTestId('nav-overview').click();
+    await says(page.getByTestId('standing'), /Held since .*Hold by Anna Admin: the loop was taken by hand.*Last done: .*TIC101/);
+    await page.getByTestId('command-Restart').click();
+    await says(page.getByTestId('departures'), /TIC101 is in Manual/);
     await inMode('Automatic');
     await page.getByTestId('departures').getByText('TIC101 is in Manual').waitFor({ state: 'detached' });
     await page.getByTestId('command-cancel').click();

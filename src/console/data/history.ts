@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { get } from './api.js';
 import { detail, selected } from './batch.js';
-import { spellsOf, withNews } from './happened.js';
+import { lastDeed, spellsOf, withNews } from './happened.js';
 import { Latest } from './latest.js';
 import { batchTouched, site } from './plant.js';
 import { can } from './session.js';
@@ -23,6 +23,8 @@ export const olderCursor = signal<string | null>(null);
 export const spells = computed(() => spellsOf(events.value));
 /** What stands against the batch now. */
 export const standing = computed(() => spells.value.findLast(({ to }) => to === ''));
+/** What a person did last; undefined of a batch that nobody has touched. */
+export const lastDone = computed(() => lastDeed(events.value));
 
 const latest = new Latest();
 let read = '';

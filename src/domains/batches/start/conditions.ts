@@ -43,7 +43,7 @@ export type About = ToldBy<typeof About>;
 export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<', '>', '=', '<>']), limit: v.string() });
 export type DecidedBy = ToldBy<typeof DecidedBy>;
 
-/** What a row is about, of a Restart and of a Resume, in a word that a page has its own sentence for. */
+/** What a row is about, of a Restart, of a Resume, and of what a Start has in common with them, in a word that a page has its own sentence for. */
 export const CHECK_CODES = [
   'not-in-state',
   'failure',
@@ -52,6 +52,8 @@ export const CHECK_CODES = [
   'manual-at-once',
   'manual-in-step',
   'manual-in-phase',
+  /** Of a Start: `step` of `phase` comes first. */
+  'manual-at-start',
   'not-automatic',
   'bypassed',
   'off-setpoint',
