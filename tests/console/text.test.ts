@@ -88,10 +88,7 @@ t.test('what the box keeps in its records is told in German, without codes and n
     causeText('write-mode-manual: tic101.sp (tic101) is in Manual: set it to Automatic or Semi-Automatic'),
     'Das Rezept schrieb auf ein Modul in Hand: TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen',
   );
-  t.equal(
-    causeText('runtime-restart: the runtime or the appliance was restarted'),
-    'Die Steuerung der Teilanlage oder die Box wurde neu gestartet',
-  );
+  t.equal(causeText('runtime-restart: the runtime or the appliance was restarted'), 'Die Steuerung der Teilanlage oder die Box wurde neu gestartet');
   t.equal(hyphenless(rejectionText({ rule: 'already-holding', message: 'Hold is not possible in Holding' })), 'Anhalten ist nicht möglich im Zustand Hält an');
   t.equal(hyphenless(rejectionText({ rule: 'already-held', message: 'Hold is not possible while the batch is Held' })), 'Anhalten ist nicht möglich im Zustand Angehalten');
   const gap = 'the appliance was restarted; control gap from 2026-11-22T12:00:00.000Z to 2026-11-22T12:00:04.000Z';

@@ -893,6 +893,8 @@ const de: Strings = {
     Blocked: 'Gesperrt',
     Tripped: 'Ausgelöst',
     Enabled: 'Freigegeben',
+    Auto: 'Automatik',
+    recovery: 'Wiederkehr',
     Run: 'Läuft',
     Close: 'Zu',
     Low: 'Niedrig',

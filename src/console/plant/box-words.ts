@@ -12,6 +12,8 @@ const said = words({
     alarm: (alarm: string, happened: string) => (happened === 'Activated' ? `Alarm: ${alarm}` : `Alarm ${word(happened).toLowerCase()}: ${alarm}`),
     scanned: (unit: string, at: string) => `${unit} is controlled again${at === '' ? '' : `; last on record at ${at}`}`,
     heldBy: (who: string) => `Hold by ${who}`,
+    answer: (text: string) => `waits for an answer: “${text}”`,
+    madeFrom: (recipe: string) => `Control recipe made from ${recipe}`,
   },
   de: {
     notPossible: (command: string, state: string) => `${command} ist nicht möglich im Zustand ${state}`,
@@ -22,6 +24,8 @@ const said = words({
     alarm: (alarm: string, happened: string) => (happened === 'Activated' ? `Alarm: ${alarm}` : `Alarm ${word(happened)}: ${alarm}`),
     scanned: (unit: string, at: string) => `${unit} wird wieder gesteuert${at === '' ? '' : `; zuletzt aufgezeichnet ${at}`}`,
     heldBy: (who: string) => `Anhalten von ${who}`,
+    answer: (text: string) => `wartet auf eine Antwort: „${text}“`,
+    madeFrom: (recipe: string) => `Steuerrezept gemacht aus ${recipe}`,
   },
 });
 
@@ -37,6 +41,8 @@ const SENTENCES: readonly (readonly [pattern: RegExp, worded: Worder])[] = [
   [/^([A-Z]\w+): alarm ([^\s,]+)(?:, (.*))?$/s, (happened = '', name = '', text = '') => said.alarm(text || name, happened)],
   [/^unit (\S+) is scanned again; control gap from (\S+) to /, (unit = '', from = '') => said.scanned(unit.toUpperCase(), momentOf(from))],
   [/^the appliance was restarted; control gap from (\S+) to (\S+?)(?:;.*)?$/, (from = '', to = '') => uncontrolledText('', momentOf(from) === '' ? '' : from, to)],
+  [/^waits for an answer: (.+)$/s, (text = '') => said.answer(text)],
+  [/^control recipe made from (\S+)$/, (recipe = '') => said.madeFrom(recipe)],
   [/^mode of ControlModule (\S+)$/, (module = '') => module.toUpperCase()],
   [/^alarm ([\w.-]+)$/, (name = '') => `${word('Alarm')} ${name}`],
   [/^tag (\S+)$/, (address = '') => address.toUpperCase()],

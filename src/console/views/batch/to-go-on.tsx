@@ -89,7 +89,7 @@ export function ToGoOn({ batch }: { readonly batch: BatchDetail }) {
         ) : list === undefined ? (
           <p class="hint">{t.reading}</p>
         ) : (
-          open.length === 0 && waiting.length === 0 && <p class="hint">{needed.length === list.length ? said.nothing : said.goesOn}</p>
+          open.length === 0 && <p class="hint">{needed.length < list.length || waiting.length > 0 ? said.goesOn : said.nothing}</p>
         )}
         <ReadFault text={goingOnFault.value === undefined ? '' : faultText(goingOnFault.value)} />
         <ul>
