@@ -4,7 +4,7 @@ import { get } from './api.js';
 import { detail, selected } from './batch.js';
 import { lastDeed, spellsOf, withNews } from './happened.js';
 import { Latest } from './latest.js';
-import { batchTouched, site } from './plant.js';
+import { batchTouched, modules, site } from './plant.js';
 import { can } from './session.js';
 import { coalesced } from './timers.js';
 import type { BatchEvent, LogPage } from './types.js';
@@ -97,6 +97,13 @@ export function startHistory(): void {
   });
   effect(() => {
     if (batchTouched.value.batch === selected.peek()) readSoon();
+  });
+  // what people do to the equipment changes no batch, and is among its events
+  let byHand = '';
+  effect(() => {
+    const stamp = [...modules.value.values()].map(({ name, mode, interlockBypass }) => `${name} ${mode} ${interlockBypass.active}`).join();
+    if (stamp !== byHand) readSoon();
+    byHand = stamp;
   });
   // a command that was refused changes the batch and no state
   let seen = '';

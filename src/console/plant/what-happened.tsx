@@ -61,10 +61,10 @@ function giverText(who: string): string {
   return said.givers[who] ?? who;
 }
 
-/** What a person has written, or the alarm by its text while it is known. */
-function reasonText(text: string): string {
-  const name = commandingAlarm(text);
-  return (name !== '' && alarms.value.find((alarm) => alarm.name === name)?.message) || boxText(text);
+/** What a person has written, letter by letter, or the alarm by its text while it is known. */
+function reasonText(reason: string): string {
+  const name = commandingAlarm(reason);
+  return name === '' ? reason : alarms.value.find((alarm) => alarm.name === name)?.message || boxText(reason);
 }
 
 export function CauseText({ cause }: { readonly cause: Cause }) {
@@ -82,7 +82,7 @@ export function CauseText({ cause }: { readonly cause: Cause }) {
   return (
     <>
       {head !== '' && <strong>{[refused, text].some((part) => part !== '') ? `${head}: ` : head}</strong>}
-      {command === '' ? causeText(refused || text) : reasonText(refused || text)}
+      {command === '' ? causeText(refused || text) : refused === '' ? reasonText(text) : boxText(refused)}
       {paths.length > 0 && <span class="hint"> {paths.join(', ')}</span>}
     </>
   );
@@ -97,7 +97,7 @@ export function EventText({ event }: { readonly event: BatchEvent }) {
       {eventSubType === 'State Command' ? (
         <>
           <strong>{previousValue === '' ? t.commandBy(word(value), giverText(who)) : t.rejectedBy(word(value), giverText(who))}</strong>
-          {message !== '' && `: ${reasonText(message)}`}
+          {message !== '' && `: ${previousValue === '' ? reasonText(message) : boxText(message)}`}
         </>
       ) : eventSubType === 'State Change' ? (
         <>
