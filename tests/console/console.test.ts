@@ -261,7 +261,7 @@ t.test('the operator console', async (t) => {
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' })).status, 200);
     await says(
       page.getByTestId('departures'),
-      /starts with this.*tic101 is in Manual, and phase makeResin\/.+ writes .+: it is held when it comes to step .+ \(write-mode-manual\)/,
+      /starts with this.*TIC101 is in Manual: the batch is held when phase makeResin\/.+ comes to step \w+/,
       'a controller that people have taken is named before the next batch takes its unit, with the phase that it would hold',
     );
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' })).status, 200);

@@ -268,8 +268,8 @@ async function unitPicture(t: Test, { box, browser, admin, page, processCellName
     await desk.mouse.move(from.x + from.width / 2 + 60, from.y + from.height / 2 + 40, { steps: 4 });
     await desk.mouse.up();
     await desk.getByTestId('layout-save').click();
-    await says(desk.getByTestId('layout-moved'), /xv101\s*automatic\s*column/, 'old beside new');
-    await says(desk.getByTestId('layout-moved'), /xv102\s*automatic\s*column/);
+    await says(desk.getByTestId('layout-moved'), /XV101\s*automatic\s*column/, 'old beside new');
+    await says(desk.getByTestId('layout-moved'), /XV102\s*automatic\s*column/);
     await did(admin.put(`${SITE}/units/rx101`, { layout: [{ item: 'xv101', column: 2, row: 2 }] }));
     await desk.getByTestId('layout-send').click();
     await says(desk.getByTestId('layout-error'), /changed since it was opened here/, 'what somebody else has saved meanwhile is not written over');

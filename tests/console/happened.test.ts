@@ -23,6 +23,7 @@ interface Spell {
 interface Happened {
   spellsOf(events: readonly object[]): Spell[];
   refusedBy(events: readonly object[], command: string): string;
+  lastDeed(events: readonly object[]): { readonly ts: string } | undefined;
   withNews(known: readonly object[], news: readonly object[]): readonly { readonly id: number }[];
 }
 
@@ -96,6 +97,27 @@ t.test('the failure that came first is the cause; an alarm and a refused Hold af
     { who: 'alarm-controller', command: 'Hold', refused: 'Hold is not possible while the batch is Held' },
   ]);
   t.equal(refusedBy(events, 'Hold'), 'alarm-controller');
+});
+
+t.test('what a person did to the equipment while the batch stood is told after its causes, and who did what last', async (t) => {
+  const { spellsOf, lastDeed } = await pageModule<Happened>('data/happened.ts');
+  const mode = (second: number, who?: string): object => ({
+    ...eventsOf([[second, 'Batch', '', 'Manual', 'Automatic', 'mode of ControlModule tic101', who]])[0],
+    eventType: 'Equipment',
+    eventSubType: 'Modification',
+  });
+  const held = eventsOf([
+    [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+    [5, 'Command', '', 'Hold', '', 'Foam in the sight glass', 'Lea Lead'],
+    [5, 'Batch', '', 'Holding', 'Running', 'procedure'],
+    [6, 'Batch', '', 'Held', 'Holding', 'procedure'],
+  ]);
+  t.equal(lastDeed(held)?.ts, at(5));
+  const events = [mode(3, 'Otto'), ...held, mode(8), mode(9, 'Olga'), mode(9, 'Olga')];
+  const [spell] = spellsOf(events);
+  t.match(spell?.causes, [{ who: 'Lea Lead', command: 'Hold', deed: null }, { who: 'Olga', deed: { value: 'Manual' } }, { who: 'Olga' }]);
+  t.equal(spell?.causes.length, 3, 'not what was done before, and not what the recipe did');
+  t.equal(lastDeed(events)?.ts, at(9));
 });
 
 t.test('a phase that is held alone is told as one inside, until the batch is held too', async (t) => {
@@ -339,6 +361,9 @@ t.test('what was open and is so no more stays in the list, ticked; the order in 
     ],
     'of one module in two phases the error stays what it is',
   );
+  const passing = { check: 'devices', element: 'ag101', severity: 'warning', message: 'ag101', ok: false, told: { code: 'commanded', parts: {} } };
+  const onItsWay = { check: 'command', element: 'b', severity: 'error', message: 'b is Holding', ok: false, told: { code: 'not-in-state', parts: {} } };
+  t.same(listOf(listOf([], [passing, onItsWay], []), [], []), [], 'what nobody has put right gets no tick');
 });
 
 t.test('a procedure as one picture: what is below an element lies in it, branches at once lie beside each other, steps without transitions follow each other', async (t) => {

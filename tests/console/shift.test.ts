@@ -2,8 +2,14 @@
 import { readFileSync } from 'node:fs';
 import type { Locator } from 'playwright-core';
 import t from 'tap';
-import { eventually } from '../support/api-client.js';
+import { type ApiClient, eventually } from '../support/api-client.js';
 import { account, AGAIN, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, raiseAlarm, phoneFlaws, says, signIn, startConsole, SITE } from './person.js';
+
+/** Of the controller of the reactor. */
+async function inMode(client: ApiClient, mode: string): Promise<void> {
+  const answer = await client.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode });
+  if (answer.status !== 200) throw new Error(answer.text);
+}
 
 /** What the time line shows, as instants. */
 async function windowOf(line: Locator): Promise<[number, number]> {
@@ -127,11 +133,14 @@ t.test('a shift with a batch that is held', async (t) => {
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Manual' })).status, 200);
     await drainReset(true);
     await state('Held');
-    await says(page.getByTestId('cause-1'), /alarm drain-reset-1, The drain is being reset/);
-    await says(page.getByTestId('chain'), /Hold by alarm-controller/);
+    await says(page.getByTestId('cause-1'), /Alarm: The drain is being reset/);
+    await says(page.getByTestId('chain'), /Hold by the alarm: The drain is being reset/);
     const todo = page.getByTestId('to-do-alarms-drain-reset-1');
-    await says(todo, /XV105\.RESET is false.*drain-reset-1: The drain is being reset, now true.*Alarms/);
+    await says(todo, /XV105\.RESET is false.*The drain is being reset, now true.*Alarms/);
     await says(page.getByTestId('go-on-count'), /1 of 1 open/);
+    await page.getByTestId('command-Restart').press('Enter');
+    await says(page.getByTestId('command-Restart-why'), /Restart is not possible now.*XV105\.RESET is false/, 'the row of commands waits for the same as the list');
+    await page.keyboard.press('Escape');
     await page.getByTestId('go-on-grey').press('Enter');
     await says(page.getByTestId('go-on-grey-why'), /Restart is not possible now.*XV105\.RESET is false/);
     await page.keyboard.press('Escape');
@@ -143,7 +152,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('go-on').click();
     await page.getByTestId('command-send').click();
     await state('Running');
-    await says(page.getByTestId('chain'), /alarm drain-reset-1/, 'the causes stay when it is over');
+    await says(page.getByTestId('chain'), /The drain is being reset/, 'the causes stay when it is over');
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Automatic' })).status, 200);
   });
 
@@ -289,12 +298,8 @@ t.test('a shift with a batch that is held', async (t) => {
   });
 
   await t.test('a controller that people have taken is conspicuous during a batch, and named before it goes on', async (t) => {
-    const inMode = async (mode: string): Promise<void> => {
-      const answer = await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode });
-      if (answer.status !== 200) throw new Error(answer.text);
-    };
     await page.getByTestId('nav-overview').click();
-    await inMode('Manual');
+    await inMode(admin, 'Manual');
     await says(page.getByTestId('departs-tic101'), /Manual/);
     await page.getByTestId('value-tic101.pv').locator('[data-mark="manual"].mark-soft').waitFor();
     t.strictSame(await layoutFlaws(page, 'overview-departs'), []);
@@ -304,9 +309,45 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('command-Restart').click();
     await says(page.getByTestId('departures'), /goes on with this.*TIC101 is in Manual/);
     t.strictSame(await flawsOf(page, 'restart-departures'), []);
-    await inMode('Automatic');
+    await page.getByTestId('command-cancel').click();
+    await page.evaluate(`location.hash = '#/batch/${name}?tab=happened'`);
+    const told = page.getByTestId('to-do-modes-tic101');
+    await says(told, /TIC101/, 'the list says it as the dialog does');
+    await says(page.getByTestId('to-go-on'), /goes on with this/);
+    t.notMatch(await page.getByTestId('to-go-on').textContent(), /Nothing is in the way/);
+    await says(page.getByTestId('last-done'), /Hold by Anna Admin: the loop was taken by hand/, 'who did what last');
+    await inMode(admin, 'Semi-Automatic');
+    await inMode(admin, 'Manual');
+    await says(page.getByTestId('last-done'), /TIC101: Semi-Automatic → Manual.*Anna Admin/);
+    await page.getByTestId('nav-overview').click();
+    await says(page.getByTestId('later-causes'), /Anna Admin: TIC101: Manual → Semi-Automatic/, 'it stands among what came after the hold');
+    await says(page.getByTestId('standing'), /Held since .*Hold by Anna Admin: the loop was taken by hand.*Last done: .*TIC101/);
+    await page.getByTestId('command-Restart').click();
+    await says(page.getByTestId('departures'), /TIC101 is in Manual/);
+    await inMode(admin, 'Automatic');
     await page.getByTestId('departures').getByText('TIC101 is in Manual').waitFor({ state: 'detached' });
     await page.getByTestId('command-cancel').click();
+  });
+
+  await t.test('a phone shows the held unit first; German pages say why, what was done last and what is open without a word of English', async (t) => {
+    const phone = await panelOf(browser, { viewport: { width: 390, height: 844 }, locale: 'de-DE', hasTouch: true });
+    await phone.goto(`${box.base}/hmi`);
+    await signIn(phone, 'olga');
+    await phone.locator('[data-testid="unit-rx101"][data-abnormal="true"]').waitFor();
+    const topOf = async (unit: string): Promise<number> => (await phone.getByTestId(`unit-${unit}`).boundingBox())?.y ?? NaN;
+    await phone.locator('[data-testid="unit-mx101"][data-abnormal="false"]').waitFor();
+    t.ok((await topOf('rx101')) < (await topOf('mx101')), 'the abnormal comes first');
+    await says(phone.getByTestId('held-rx101'), /Angehalten: the loop was taken by hand/);
+    await says(phone.getByTestId('age-rx101'), /^seit \d/, 'a length says of what it is');
+    await inMode(admin, 'Manual');
+    await phone.evaluate(`location.hash = '#/batch/${name}?tab=happened'`);
+    await says(phone.getByTestId('to-do-modes-tic101'), /TIC101/);
+    await says(phone.getByTestId('last-done'), /Zuletzt getan: .*TIC101: Automatik → Hand/);
+    const told = [await phone.getByTestId('to-go-on').innerText(), await phone.getByTestId('chain').innerText(), await phone.getByTestId('last-done').innerText()].join(' ');
+    const own = told.replaceAll('the loop was taken by hand', '');
+    t.notMatch(own, /\b(is|are|the|held|phase|again|Activated|Manual|Automatic|alarm-|write-mode|stands)\b/, own);
+    await inMode(admin, 'Automatic');
+    await phone.context().close();
   });
 
   await t.test('what is not finished cannot be approved, and who has signed is shown', async (t) => {

@@ -47,11 +47,13 @@ t.test('a live value has a steady number of digits, which its declared range ask
 t.test('a line of the journal has a quantity with what it is counted in, and nothing twice', async (t) => {
   const { partsOf } = await pageModule<{ partsOf(event: object): string[] }>('plant/event-words.ts', 'en-GB');
   const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '') => partsOf({ eventType, eventSubType, message, value, previousValue });
-  t.same(event('Material', 'monomer (kg)', '20.675302463846492', '20261122007'), ['monomer', '20.675302463846492 kg', '20261122007']);
-  t.same(event('Material', 'resin (clear) (mPa.s)', '3.0000'), ['resin (clear)', '3.0000 mPa·s'], 'every digit that was recorded');
+  t.same(event('Material', 'monomer (kg)', '20.675302463846492', '20261122007'), ['monomer', '20.6753 kg', '20261122007'], 'as a reading is told; every digit is in the record');
+  t.same(event('Material', 'resin (clear) (mPa.s)', '3.0000'), ['resin (clear)', '3.0000 mPa·s'], 'what was given stands as it was given');
   t.same(event('Material', 'water', '3'), ['water', '3']);
   t.same(event('Operator', 'viscosity', 'viscosity'), ['viscosity']);
-  t.same(event('Alarm', 'Activated: alarm hot-1 (kg)', 'ActiveUnacknowledged'), ['Activated: alarm hot-1 (kg)', 'active, unacknowledged']);
+  t.same(event('Alarm', 'Activated: alarm hot-1, Reactor (kg) too hot', 'ActiveUnacknowledged'), ['Alarm: Reactor (kg) too hot']);
+  t.same(event('Equipment', 'mode of ControlModule tic101', 'Manual', 'Automatic', 'Modification'), ['TIC101: Automatic → Manual']);
+  t.same(event('Equipment', 'tag tic101.sp', '80.123456789', '70', 'Modification'), ['TIC101.SP: 70 → 80.12346']);
   t.same(event('Procedural Execution', '', 'Manual', 'Automatic', 'Mode Change'), ['Automatic → Manual'], 'a change goes from what it was to what it is');
 });
 
@@ -66,5 +68,45 @@ t.test('a record of the trail says for whom a component did it: the first person
   t.same(
     records.map((each) => askedBy(each, askers)),
     ['Anna', '', '', ''],
+  );
+});
+
+t.test('what the box keeps in its records is told in German, without codes and names of the box', async (t) => {
+  interface Words {
+    boxText(message: string): string;
+    causeText(text: string): string;
+    checkTexts(rows: readonly object[]): string[];
+    rejectionText(rejection: object): string;
+    uncontrolledText(unit: string, from: string, to: string): string;
+  }
+  const { boxText, causeText, checkTexts, rejectionText, uncontrolledText } = await pageModule<Words>('plant/box-words.ts plant/rule-words.ts plant/check-words.ts', 'de-DE');
+  const hyphenless = (text: string): string => text.replaceAll('\u00ad', '');
+  t.equal(boxText('Activated: alarm hot-1, Reaktor zu warm'), 'Alarm: Reaktor zu warm');
+  t.equal(boxText('Acknowledged: alarm hot-1, Reaktor zu warm'), 'Alarm quittiert: Reaktor zu warm');
+  t.equal(causeText('alarm-exception: alarm hot-1: Reaktor zu warm: alarm hot-1'), 'Ein Alarm hat es verlangt: Reaktor zu warm');
+  t.equal(
+    causeText('write-mode-manual: tic101.sp (tic101) is in Manual: set it to Automatic or Semi-Automatic'),
+    'Das Rezept schrieb auf ein Modul in Hand: TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen',
+  );
+  t.equal(causeText('runtime-restart: the runtime or the appliance was restarted'), 'Die Steuerung der Teilanlage oder die Box wurde neu gestartet');
+  t.equal(hyphenless(rejectionText({ rule: 'already-holding', message: 'Hold is not possible in Holding' })), 'Anhalten ist nicht möglich im Zustand Hält an');
+  t.equal(hyphenless(rejectionText({ rule: 'already-held', message: 'Hold is not possible while the batch is Held' })), 'Anhalten ist nicht möglich im Zustand Angehalten');
+  const gap = 'the appliance was restarted; control gap from 2026-11-22T12:00:00.000Z to 2026-11-22T12:00:04.000Z';
+  t.equal(boxText(gap), uncontrolledText('', '2026-11-22T12:00:00.000Z', '2026-11-22T12:00:04.000Z'), 'journal and head tell one length');
+  t.match(boxText(gap), /niemand steuerte.*\(4 s\)/);
+  t.match(boxText('unit rx101 is scanned again; control gap from 2026-11-22T11:59:30.000Z to 2026-11-22T12:00:05.000Z'), /^RX101 wird wieder gesteuert; zuletzt aufgezeichnet /);
+  const row = (code: string, parts: object): object => ({ message: 'in English', told: { code, parts } });
+  t.strictSame(
+    checkTexts([
+      row('manual-in-phase', { module: 'tic101', phase: 'makeResin/react/cool', address: 'temp.mode', step: 'cool' }),
+      row('commanded', { module: 'ag101', value: 'Run' }),
+      row('off-setpoint', { module: 'tic101', value: '20.676952760336135', setpoint: '80', engUnits: 'degC' }),
+      row('commanded', { module: 'xv105', value: 'TRUE' }),
+    ]),
+    [
+      'TIC101 steht in Hand: Die Charge wird wieder angehalten, sobald sie zu Phase makeResin/react/cool kommt',
+      'Stehen auf Befehl und bleiben so: AG101 Läuft, XV105',
+      'TIC101 steht bei 20,68 °C, der Sollwert ist 80,00 °C',
+    ],
   );
 });

@@ -62,7 +62,9 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
     return { done: body.phase === 'Held' && body.heldBy?.rule === 'write-mode-manual' ? body : undefined, seen: body.phase };
   });
   t.notOk(again.validCommands.includes('Restart'));
-  t.match(bad(await restartCheck(batch))[0], { check: 'command', message: /^write-mode-manual: .*Manual/ });
+  const rows = bad(await restartCheck(batch)).filter(({ severity }) => severity === 'error');
+  t.match(rows, [{ check: 'modes', element: 'xv105', told: { code: 'manual-at-once', parts: { module: 'xv105', phase: 'work/op/open', step: 'open' } } }]);
+  t.equal(rows.length, 1, 'one cause is one row: the module that the failure is about is told with its name');
 
   t.equal((await plant.api.post(`${SITE}/controlmodules/ag101/tags/cmd`, { value: true })).status, 200);
   await plant.restart();
@@ -87,6 +89,55 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
   });
   t.match(free.recovery.operator, { needed: true, command: 'Restart' });
   t.match(await restartCheck(batch), { ok: true });
+  t.equal((await plant.command(batch, 'Abort')).status, 200);
+  await plant.until(batch, 'Aborted');
+});
+
+const LATER = {
+  roles: [{ name: 'agitator', requiredType: 'motor' }],
+  steps: [{ name: 'stir', initial: true, actionST: "WRITE('agitator.cmd', FALSE);" }],
+};
+const WAITS = { roles: [], steps: [{ name: 'wait', initial: true, actionST: '' }, { name: 'end' }], transitions: [{ from: 'wait', to: 'end', conditionST: 'FALSE' }] };
+
+t.test('contract 3: preflight of Restart names a module in Manual that only a later phase writes to, and what people have taken that nobody writes to', async (t) => {
+  t.equal((await plant.api.post(`${SITE}/phasetemplates`, { name: 'waits', spec: WAITS })).status, 201);
+  t.equal((await plant.api.post(`${SITE}/phasetemplates`, { name: 'stirs', spec: LATER })).status, 201);
+  const phases = ['waits', 'stirs'].map((name, at) => ({ name, stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: name, ...(at === 0 ? { initial: true } : {}) }));
+  const steps = [
+    { name: 'work', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [{ name: 'op', stepLevel: 'Operation', subChart: { steps: phases } }] } },
+  ];
+  const spec = { equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }], procedure: { chart: { steps } } };
+  const recipe = await plant.api.post(`${SITE}/recipes/master`, { name: 'later', spec });
+  t.equal(recipe.status, 201, recipe.text);
+  const batch = await plant.runBatch({ masterRecipeRef: 'later' });
+  await plant.untilPhase(batch, 'waits', 'Running');
+  t.notOk(
+    bad(await restartCheck(batch)).some(({ check }: Body) => check !== 'command'),
+    'of a batch that runs nothing is told but that it runs',
+  );
+  t.equal((await plant.command(batch, 'Hold')).status, 200);
+  await plant.until(batch, 'Held');
+  t.match(await restartCheck(batch), { ok: true });
+  await mode('tic101', 'Manual');
+  await mode('ag101', 'Manual');
+  t.equal((await plant.api.post(`${SITE}/controlmodules/ag101/tags/cmd`, { value: true })).status, 200);
+  const told = await plant.look('what stands commanded is told of every hold', async () => {
+    const found = await restartCheck(batch);
+    return { done: bad(found).some(({ element, told }: Body) => element === 'ag101' && told?.code === 'commanded') ? found : undefined, seen: JSON.stringify(found) };
+  });
+  t.equal(told.ok, true, 'it keeps nothing from going on');
+  t.strictSame(
+    bad(told)
+      .filter(({ check }: Body) => check === 'modes')
+      .map(({ severity, element, told: { code } }: Body) => [severity, element, code]),
+    [
+      ['warning', 'ag101', 'manual-in-phase'],
+      ['warning', 'tic101', 'not-automatic'],
+    ],
+  );
+  t.match(bad(told)[0], { message: /phase work\/op\/stirs writes agitator\.cmd: the batch is held again when it comes to that phase/, about: { unit: 'rx101' } });
+  for (const name of ['tic101', 'ag101']) await mode(name, 'Automatic');
+  t.notOk(bad(await restartCheck(batch)).some(({ check }: Body) => check === 'modes'));
   t.equal((await plant.command(batch, 'Abort')).status, 200);
   await plant.until(batch, 'Aborted');
 });

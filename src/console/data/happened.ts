@@ -26,6 +26,8 @@ export interface Cause {
   readonly equipment: string;
   /** Name of the alarm that it is; '' for what is none. */
   readonly alarm: string;
+  /** What a person did to the equipment while the batch stood; null for what is none. */
+  readonly deed: BatchEvent | null;
 }
 
 export interface Spell {
@@ -109,6 +111,7 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
       if (open) note(open.causes, cause);
       else if (cause.refused === '') asked = [...asked.filter((each) => each.ts === ts), cause];
     }
+    if (open && isDeed(event)) open.causes.push(causeOf(event, { who: event.person?.displayName ?? '', deed: event }));
     if (event.eventSubType !== 'State Change') continue;
     const isBatch = event.element.kind === 'Batch';
     const key = `${event.element.kind}/${event.element.name}`;
@@ -140,7 +143,19 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
 
 function causeOf({ ts, element, eventType, message, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
   const alarm = eventType === 'Alarm' ? alarmOf(message) : '';
-  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, audit, unit, equipment, alarm, ...parts };
+  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, audit, unit, equipment, alarm, deed: null, ...parts };
+}
+
+/** A mode, a value or a bypass that a person has set: the batch does not stand by it, and may not get far because of it. */
+function isDeed({ eventType, eventSubType, person }: BatchEvent): boolean {
+  return eventType === 'Equipment' && eventSubType === 'Modification' && person !== null;
+}
+
+const DEEDS: readonly string[] = ['State Command', 'Mode Command', 'Modification'];
+
+/** What a person did last to the batch or to its equipment. */
+export function lastDeed(events: readonly BatchEvent[]): BatchEvent | undefined {
+  return events.findLast(({ eventType, eventSubType, person }) => person !== null && (DEEDS.includes(eventSubType) || eventType === 'Operator' || eventType === 'Alarm'));
 }
 
 const BY_ALARM = 'alarm-exception: ';
@@ -180,7 +195,8 @@ function note(causes: Cause[], cause: Cause): void {
   }
   if (cause.command === '' && causes.some(({ text, gap }) => text.startsWith(`${cause.text}: `) || (gap !== null && cause.text === INTERRUPTED))) return;
   const at = causes.findIndex(
-    (known) => known.command === cause.command && known.who === cause.who && known.text === cause.text && known.refused === cause.refused && cause.command === '',
+    (known) =>
+      known.deed === null && known.command === cause.command && known.who === cause.who && known.text === cause.text && known.refused === cause.refused && cause.command === '',
   );
   const known = causes[at];
   if (known === undefined) causes.push(cause);

@@ -2,9 +2,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import { get } from './api.js';
 import { detail, selected } from './batch.js';
-import { spellsOf, withNews } from './happened.js';
+import { lastDeed, spellsOf, withNews } from './happened.js';
 import { Latest } from './latest.js';
-import { batchTouched, site } from './plant.js';
+import { batchTouched, modules, site } from './plant.js';
 import { can } from './session.js';
 import { coalesced } from './timers.js';
 import type { BatchEvent, LogPage } from './types.js';
@@ -23,6 +23,8 @@ export const olderCursor = signal<string | null>(null);
 export const spells = computed(() => spellsOf(events.value));
 /** What stands against the batch now. */
 export const standing = computed(() => spells.value.findLast(({ to }) => to === ''));
+/** What a person did last; undefined of a batch that nobody has touched. */
+export const lastDone = computed(() => lastDeed(events.value));
 
 const latest = new Latest();
 let read = '';
@@ -95,6 +97,13 @@ export function startHistory(): void {
   });
   effect(() => {
     if (batchTouched.value.batch === selected.peek()) readSoon();
+  });
+  // what people do to the equipment changes no batch, and is among its events
+  let byHand = '';
+  effect(() => {
+    const stamp = [...modules.value.values()].map(({ name, mode, interlockBypass }) => `${name} ${mode} ${interlockBypass.active}`).join();
+    if (stamp !== byHand) readSoon();
+    byHand = stamp;
   });
   // a command that was refused changes the batch and no state
   let seen = '';

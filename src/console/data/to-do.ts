@@ -33,7 +33,12 @@ export function listOf(before: readonly ToDo[], problems: readonly PreflightChec
   ]);
   const known = new Map(told.map((item) => [item.key, item]));
   // the order in which they were found stays: nothing moves under a finger
-  const kept = before.map((item) => known.get(item.key) ?? { ...item, isDone: true });
+  const kept = before.flatMap((item) => known.get(item.key) ?? (isKept(item) ? [{ ...item, isDone: true }] : []));
   const keys = new Set(kept.map(({ key }) => key));
   return [...kept, ...told.filter(({ key }) => !keys.has(key))];
+}
+
+/** That somebody has put it right is worth a tick; a state that was on its way, a value that has come back by itself, or a command that was taken back, is not. */
+function isKept({ isNeeded, check }: ToDo): boolean {
+  return check.told?.code !== 'not-in-state' && (isNeeded || check.check === 'modes');
 }

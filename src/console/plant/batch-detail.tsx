@@ -12,7 +12,8 @@ import { useSend } from '../common/use-send.js';
 import { blockerText } from './blocker-words.js';
 import { CommandBar } from './command-bar.js';
 import { ManualLevels } from './manual-levels.js';
-import { failureText } from './rule-words.js';
+import { endText } from './expected-end.js';
+import { failureText, rejectionText } from './rule-words.js';
 import { PendingBatch } from './pending-batch.js';
 import { StateBadge } from './state-badge.js';
 import { Standing } from './what-happened.js';
@@ -34,8 +35,8 @@ export function BatchDetailView({ children }: { readonly children?: ComponentChi
             </a>
             {children}
           </header>
-          {/* its units are the tiles above */}
-          <Facts batch={batch} hasUnits={false} />
+          {/* its units are the tiles above; of one that stands the room is for why */}
+          {!standing.value && <Facts batch={batch} hasUnits={false} />}
           <CommandBar batch={batch} />
           {/* commands stay where they are; what grows scrolls below them */}
           <div class="detail-scroll" tabIndex={0} role="group" aria-label={t.messages}>
@@ -64,7 +65,7 @@ export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail;
     [t.units, hasUnits ? batch.units.map((unit) => unit.toUpperCase()).join(', ') : ''],
     [t.workOrder, batch.workOrderID],
     [t.started, momentText(batch.startedAt)],
-    [t.ended, momentText(batch.endedAt)],
+    [t.ended, batch.endedAt === '' ? endText(batch.name) : momentText(batch.endedAt)],
   ];
   return <FactList facts={facts} />;
 }
@@ -74,13 +75,14 @@ export function Trouble({ batch }: { readonly batch: BatchDetail }) {
   const { failure, commandRejection, blockedBecause, blockedBy } = batch;
   const spell = standing.value;
   const commanded = batch.recovery?.commanded ?? [];
-  const isTold = failure && spell?.causes.some(({ text }) => text.includes(failure.message));
+  // what does not stand any more is no failure now: that it held the batch says the cause
+  const isTold = failure && (!failure.active || spell?.causes.some(({ text }) => text.includes(failure.message)));
   return (
     <div class="trouble">
       {spell && <Standing spell={spell} />}
       {commanded.length > 0 && (
         <p class="warning" data-testid="commanded">
-          {t.commandedAgain(commanded.map(({ controlModule, value }) => `${controlModule.toUpperCase()}: ${value}`).join(', '))}
+          {t.commandedAgain(commanded.map(({ controlModule, value }) => `${controlModule.toUpperCase()}: ${word(value)}`).join(', '))}
         </p>
       )}
       {failure && !isTold && (
@@ -90,7 +92,7 @@ export function Trouble({ batch }: { readonly batch: BatchDetail }) {
       )}
       {commandRejection && (
         <p class="warning" data-testid="rejection">
-          <strong>{t.rejectedBy(word(commandRejection.command), refusedBy(events.value, commandRejection.command))}:</strong> {failureText(commandRejection)}
+          <strong>{t.rejectedBy(word(commandRejection.command), refusedBy(events.value, commandRejection.command))}:</strong> {rejectionText(commandRejection)}
         </p>
       )}
       {blockedBecause !== '' && !failure && (

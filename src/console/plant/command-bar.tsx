@@ -1,5 +1,6 @@
 /** The eight ISA-88 commands in one place that never moves; what is not valid now is grey (validCommands of the gateway). */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { goingOn, watchGoingOn } from '../data/going-on.js';
 import { can } from '../data/session.js';
 import { COMMANDS } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
@@ -7,17 +8,20 @@ import { addressOf } from '../data/view.js';
 import { t, word, words } from '../common/strings.js';
 import { GreyButton, type Missing } from '../parts/grey-button.js';
 import { CommandDialog } from './command-dialog.js';
+import { failureText } from './rule-words.js';
+import { missingOf } from './to-do-words.js';
 
 const said = words({ en: { stillThere: 'still stands' }, de: { stillThere: 'steht noch an' } });
 
 export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
   const [asked, setAsked] = useState<Command | null>(null);
   const allowed = can('command:send');
+  useEffect(() => watchGoingOn(), []);
   return (
     <>
       <div class="commands" data-testid="commands">
         {COMMANDS.map((command) => {
-          const missing = allowed && !batch.validCommands.includes(command) ? missingFor(batch, command) : [];
+          const missing = allowed ? missingFor(batch, command) : [];
           if (missing.length > 0) return <GreyButton key={command} name={word(command)} missing={missing} testid={`command-${command}`} />;
           return (
             <button
@@ -39,9 +43,15 @@ export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
   );
 }
 
-/** What keeps a held batch from being restarted: failures that still stand, each with the way to it. Of a command that its state has no place for nothing is missing. */
-function missingFor({ phase, heldInside, failure, furtherFailures = [] }: BatchDetail, command: Command): Missing[] {
-  if (command !== 'Restart' || (phase !== 'Held' && !heldInside)) return [];
+/** What stands against going on, as the list of it and the dialog say it: by the gateway. Until it has answered, the failures that still stand. Of a command that its state has no place for nothing is missing. */
+function missingFor(batch: BatchDetail, command: Command): Missing[] {
+  const found = goingOn.value;
+  if (found?.batch === batch.name && found.command === command) return found.list.filter(({ isNeeded, isDone }) => isNeeded && !isDone).map(missingOf);
+  const { phase, heldInside, failure, furtherFailures = [], validCommands } = batch;
+  if (command !== 'Restart' || validCommands.includes(command) || (phase !== 'Held' && !heldInside)) return [];
   const standing = [...(failure ? [failure] : []), ...furtherFailures].filter(({ active }) => active);
-  return standing.map(({ rule, message }) => ({ text: `${message} – ${said.stillThere}`, ...(rule.includes('alarm') ? { href: addressOf('alarms'), way: t.alarms } : {}) }));
+  return standing.map(({ rule, message }) => ({
+    text: `${failureText({ rule, message })} – ${said.stillThere}`,
+    ...(rule.includes('alarm') ? { href: addressOf('alarms'), way: t.alarms } : {}),
+  }));
 }

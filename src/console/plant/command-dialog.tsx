@@ -1,7 +1,7 @@
 /** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
 import { useEffect, useState } from 'preact/hooks';
 import { command as send, type Preflight, type PreflightCheck, preflight } from '../data/batch.js';
-import { departuresOf, takenOver } from '../data/departures.js';
+import { takenOver } from '../data/departures.js';
 import { modules, stale } from '../data/plant.js';
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
@@ -12,9 +12,9 @@ import { faultText } from '../common/fault-text.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
+import type { GoingOnCommand } from '../data/going-on.js';
+import { checkText, checkTexts } from './check-words.js';
 import { linkWords } from './command-button.js';
-
-const NONE: ReadonlySet<string> = new Set();
 
 export interface CommandDialogProps {
   readonly batch: BatchDetail;
@@ -45,8 +45,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
         ) : (
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
         )}
-        {command === 'Restart' && <RestartChecks batch={batch} />}
-        {command === 'Resume' && <Departures units={batch.units} />}
+        {(command === 'Restart' || command === 'Resume') && <GoingOnChecks batch={batch.name} command={command} />}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
             {t.cancel}
@@ -86,18 +85,14 @@ function Stops({ title, stops, testid }: { readonly title: string; readonly stop
         <strong>{title}</strong>
       </p>
       <ul>
-        {stops.map(({ message, liftedBy }) => (
-          <li key={message}>
-            {message} {liftedBy && <span class="hint">{liftedBy.action}</span>}
+        {stops.map((stop) => (
+          <li key={stop.message}>
+            {checkText(stop)} {stop.liftedBy && !stop.told && <span class="hint">{stop.liftedBy.action}</span>}
           </li>
         ))}
       </ul>
     </div>
   );
-}
-
-function Departures({ units, told = [], except = NONE }: { readonly units: readonly string[]; readonly told?: readonly PreflightCheck[]; readonly except?: ReadonlySet<string> }) {
-  return <GoesOnWith title={t.goesOnWith} found={[...told.map(({ message }) => message), ...departuresOf(units, new Set([...except, ...modesOf(told)]))]} />;
 }
 
 /** Modules whose mode is told by the gateway. */
@@ -109,7 +104,7 @@ const isStop = ({ severity }: PreflightCheck): boolean => severity === 'error';
 const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warning';
 
 /** Why the gateway could not be asked, in words; null while it is asked. */
-function usePreflight(batch: string, command: 'Start' | 'Restart', again = ''): Preflight | string | null {
+function usePreflight(batch: string, command: 'Start' | GoingOnCommand, again = ''): Preflight | string | null {
   const [found, setFound] = useState<Preflight | string | null>(null);
   useEffect(() => {
     preflight(batch, command).then(setFound, (fault: unknown) => setFound(faultText(fault)));
@@ -122,16 +117,15 @@ function modesNow(): string {
   return [...modules.value.values()].map(({ name, mode }) => `${name} ${mode}`).join();
 }
 
-/** What would hold the batch again at once is told apart from what it goes on with. */
-function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail }) {
-  const found = usePreflight(name, 'Restart', modesNow());
+/** What would hold the batch again at once is told apart from what it goes on with: the same judgement as that of the list (to-go-on.tsx). */
+function GoingOnChecks({ batch, command }: { readonly batch: string; readonly command: GoingOnCommand }) {
+  const found = usePreflight(batch, command, modesNow());
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
-  const stops = found.problems.filter(isStop);
   return (
     <>
-      <Stops title={t.restartStops} stops={stops} testid="restart-stops" />
-      <Departures units={units} told={found.problems.filter(isWarning)} except={new Set(modesOf(stops))} />
+      <Stops title={t.goingOnStops(word(command))} stops={found.problems.filter(isStop)} testid="restart-stops" />
+      <GoesOnWith title={t.goesOnWith} found={checkTexts(found.problems.filter(isWarning))} />
     </>
   );
 }
@@ -145,7 +139,7 @@ function StartChecks({ batch }: { readonly batch: string }) {
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
   const stops = found.problems.filter(isStop);
-  const warnings = [...new Set([...found.problems.filter(isWarning).map(({ message }) => message), ...takenOver(found.units, new Set(modesOf(found.problems)))])];
+  const warnings = [...new Set([...checkTexts(found.problems.filter(isWarning)), ...takenOver(found.units, new Set(modesOf(found.problems)))])];
   return (
     <>
       <Stops title={t.startProblems} stops={stops} testid="start-stops" />

@@ -1,5 +1,6 @@
 /** Rules by which a box holds, refuses or warns (decisions 1.5, 3.5, 3.9), as a person calls them. What stands behind them is the box's own sentence. */
 import { words } from '../common/strings.js';
+import { boxText } from './box-words.js';
 
 const RULES: Readonly<Record<string, string>> = words<Readonly<Record<string, string>>>({
   en: {
@@ -26,7 +27,7 @@ const RULES: Readonly<Record<string, string>> = words<Readonly<Record<string, st
     'readback-mismatch': 'The device is not where it was commanded to be',
     'recipe-withdrawn': 'The recipe was withdrawn',
     'runtime-not-ready': 'Control of the unit is not ready',
-    'runtime-restart': 'Control of the unit was restarted',
+    'runtime-restart': 'Control of the unit or the box was restarted',
     'service-failed': 'A service of a module has failed',
     'st-command': 'The recipe asked for it',
     'step-timeout': 'A step took too long',
@@ -63,7 +64,7 @@ const RULES: Readonly<Record<string, string>> = words<Readonly<Record<string, st
     'readback-mismatch': 'Das Gerät steht nicht, wohin es befohlen wurde',
     'recipe-withdrawn': 'Das Rezept wurde zurückgezogen',
     'runtime-not-ready': 'Die Steuerung der Teilanlage ist nicht bereit',
-    'runtime-restart': 'Die Steuerung der Teilanlage wurde neu gestartet',
+    'runtime-restart': 'Die Steuerung der Teilanlage oder die Box wurde neu gestartet',
     'service-failed': 'Ein Dienst eines Moduls ist fehlgeschlagen',
     'st-command': 'Das Rezept hat es verlangt',
     'step-timeout': 'Ein Schritt dauerte zu lange',
@@ -83,8 +84,24 @@ export function ruleText(rule: string): string {
   return RULES[rule] ?? '';
 }
 
-/** A failure as a sentence: what it is, and the box's own words for what exactly. */
+/** A failure as a sentence: what it is, and what exactly; a sentence that says it all stands alone. */
 export function failureText({ rule, message }: { readonly rule: string; readonly message: string }): string {
   const title = ruleText(rule) || rule;
-  return message === '' ? title : `${title}: ${message}`;
+  const detail = boxText(message);
+  return detail === '' || detail === title ? title : `${title}: ${detail}`;
+}
+
+/** As `<rule>: <what exactly>`, or the rule alone, as the events of a batch keep it. */
+const RULE = /^([a-z][a-z-]+)(?:: (.*))?$/s;
+
+/** What an event says of why: a rule with its sentence, or a sentence alone. */
+export function causeText(text: string): string {
+  const [, rule = '', message = ''] = RULE.exec(text) ?? [];
+  return ruleText(rule) === '' ? boxText(text) : failureText({ rule, message });
+}
+
+/** Why a command was not obeyed: what was asked in which state says more than the rule. */
+export function rejectionText({ rule, message }: { readonly rule: string; readonly message: string }): string {
+  const detail = boxText(message);
+  return detail === message ? failureText({ rule, message }) : detail;
 }

@@ -1,54 +1,88 @@
 /** Why a batch stands and why it stood: the first cause first, and what happened can still be looked up when it is over. */
 import type { Cause, Spell } from '../data/happened.js';
 import type { BatchEvent } from '../data/types.js';
-import { t, word } from '../common/strings.js';
-import { ageText, momentText } from '../common/text.js';
+import { lastDone } from '../data/history.js';
+import { alarms } from '../data/plant.js';
+import { t, word, words } from '../common/strings.js';
+import { momentText } from '../common/text.js';
+import { boxText, commandingAlarm, uncontrolledText } from './box-words.js';
 import { partsOf } from './event-words.js';
+import { causeText, ruleText } from './rule-words.js';
 
-/** What stands against the batch now. */
+const said = words({
+  en: { last: 'Last done:', givers: { 'alarm-controller': 'the alarm' } as Readonly<Record<string, string>> },
+  de: { last: 'Zuletzt getan:', givers: { 'alarm-controller': 'dem Alarm' } as Readonly<Record<string, string>> },
+});
+
+/** What stands against the batch now: since when and why in one line, what came later below it. */
 export function Standing({ spell }: { readonly spell: Spell }) {
+  const [first, ...later] = spell.causes;
   return (
     <div class="warning standing" data-testid="standing" data-state={spell.state}>
       <p>
-        <strong>{t.since(spell.inside ? t.waitsInside : word(spell.state), momentText(spell.since))}</strong>
+        <strong>{t.since(spell.inside ? t.waitsInside : word(spell.state), momentText(spell.since))}</strong>{' '}
+        <span data-testid="first-cause">{first ? <CauseText cause={first} /> : t.causeUnknown}</span>
       </p>
-      <Causes causes={spell.causes} />
+      <LastDone />
+      <Later causes={later} />
     </div>
   );
 }
 
-function Causes({ causes }: { readonly causes: readonly Cause[] }) {
-  const [first, ...later] = causes;
-  if (!first) return <p class="hint">{t.causeUnknown}</p>;
+function Later({ causes }: { readonly causes: readonly Cause[] }) {
+  if (causes.length === 0) return null;
   return (
-    <>
-      <p data-testid="first-cause">
-        <CauseText cause={first} />
-      </p>
-      {later.length > 0 && (
-        <>
-          <p class="hint">{t.laterCauses}</p>
-          <ul class="causes" data-testid="later-causes">
-            {later.map((cause, at) => (
-              <li key={at}>
-                <time class="number hint">{momentText(cause.ts)}</time> <CauseText cause={cause} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-    </>
+    <div>
+      <p class="hint">{t.laterCauses}</p>
+      <ul class="causes" data-testid="later-causes">
+        {causes.map((cause, at) => (
+          <li key={at}>
+            <time class="number hint">{momentText(cause.ts)}</time> <CauseText cause={cause} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
+/** Who did what last, and when. */
+export function LastDone() {
+  const event = lastDone.value;
+  if (!event) return null;
+  return (
+    <p data-testid="last-done">
+      <span class="hint">{said.last}</span> <time class="number">{momentText(event.ts)}</time> <EventText event={event} />
+    </p>
+  );
+}
+
+/** A part of the box that commanded by itself is called by what it does. */
+function giverText(who: string): string {
+  return said.givers[who] ?? who;
+}
+
+/** What a person has written, letter by letter, or the alarm by its text while it is known. */
+function reasonText(reason: string): string {
+  const name = commandingAlarm(reason);
+  return name === '' ? reason : alarms.value.find((alarm) => alarm.name === name)?.message || boxText(reason);
+}
+
 export function CauseText({ cause }: { readonly cause: Cause }) {
-  const { command, who, refused, text, paths, gap, ts } = cause;
-  if (gap) return <>{t.uncontrolled(gap.unit.toUpperCase(), momentText(gap.from), momentText(ts), gap.from < ts ? ageText(Date.parse(gap.from), Date.parse(ts)) : '')}</>;
-  const head = command === '' ? '' : refused === '' ? t.commandBy(word(command), who) : t.rejectedBy(word(command), who);
+  const { command, who, refused, text, paths, gap, ts, deed } = cause;
+  if (deed)
+    return (
+      <>
+        <strong>{who}: </strong>
+        {partsOf(deed).join(' · ')}
+      </>
+    );
+  if (gap) return <>{uncontrolledText(gap.unit, gap.from, ts)}</>;
+  const by = giverText(who);
+  const head = command === '' ? '' : refused === '' ? t.commandBy(word(command), by) : t.rejectedBy(word(command), by);
   return (
     <>
       {head !== '' && <strong>{[refused, text].some((part) => part !== '') ? `${head}: ` : head}</strong>}
-      {refused || text}
+      {command === '' ? causeText(refused || text) : refused === '' ? reasonText(text) : boxText(refused)}
       {paths.length > 0 && <span class="hint"> {paths.join(', ')}</span>}
     </>
   );
@@ -62,13 +96,13 @@ export function EventText({ event }: { readonly event: BatchEvent }) {
     <>
       {eventSubType === 'State Command' ? (
         <>
-          <strong>{previousValue === '' ? t.commandBy(word(value), who) : t.rejectedBy(word(value), who)}</strong>
-          {message !== '' && `: ${message}`}
+          <strong>{previousValue === '' ? t.commandBy(word(value), giverText(who)) : t.rejectedBy(word(value), giverText(who))}</strong>
+          {message !== '' && `: ${previousValue === '' ? reasonText(message) : boxText(message)}`}
         </>
       ) : eventSubType === 'State Change' ? (
         <>
           {word(previousValue)} → <strong>{word(value)}</strong>
-          {message !== '' && `: ${word(message)}`}
+          {message !== '' && `: ${ruleText(message) === '' && t.words[message] !== undefined ? word(message) : causeText(message)}`}
         </>
       ) : (
         <>

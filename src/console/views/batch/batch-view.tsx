@@ -1,6 +1,7 @@
 /** One batch: its procedure, the chart that runs, what it waits for, what it asks and says, and the commands. */
 import { useEffect, useState } from 'preact/hooks';
 import { detail, gone, select } from '../../data/batch.js';
+import { watchPlan } from '../../data/plan.js';
 import { watchProcedure } from '../../data/procedure.js';
 import { can } from '../../data/session.js';
 import { readMeanings, readSigned, type Signed, signResource } from '../../data/signatures.js';
@@ -36,6 +37,7 @@ function showTab(tab: Tab): void {
 function BatchView({ name }: { readonly name: string }) {
   useEffect(() => select(name), [name]);
   useEffect(() => watchProcedure(), []);
+  useEffect(watchPlan, []);
   const [signing, setSigning] = useState(false);
   const [meanings, setMeanings] = useState<readonly string[]>(MEANINGS);
   const [shown, setShown] = useState<string>();

@@ -9,7 +9,7 @@ import { addressOf } from '../../data/view.js';
 import { t, word, words } from '../../common/strings.js';
 import { ageText, momentText, zoneText } from '../../common/text.js';
 import { isSeverity, SeverityBadge } from '../../parts/badge.js';
-import { CauseText } from '../../plant/what-happened.js';
+import { CauseText, LastDone } from '../../plant/what-happened.js';
 
 const said = words({
   en: {
@@ -49,20 +49,23 @@ export function Interruptions({ spells, open, onOpen, onMoment }: CausesProps) {
   const isWhole = events.value.length > 0 && olderCursor.value === null;
   if (spells.length === 0) return <p class="empty">{isWhole ? said.none : said.unread}</p>;
   return (
-    <ul class="spells">
-      {spells.toReversed().map((spell) => (
-        <li key={spell.from} data-testid="spell" data-state={spell.state}>
-          <button type="button" class="spell-head" aria-expanded={spell.from === open?.from} onClick={() => onOpen(spell)}>
-            <strong>{spell.inside ? t.waitsInside : word(spell.state)}</strong>{' '}
-            <span class="number">
-              {momentText(spell.from)}
-              {spell.to !== '' && ` – ${momentText(spell.to)} (${ageText(Date.parse(spell.from), Date.parse(spell.to))})`} {zoneText(spell.from)}
-            </span>
-          </button>
-          {spell.from === open?.from && <Chain spell={spell} onMoment={onMoment} />}
-        </li>
-      ))}
-    </ul>
+    <>
+      <LastDone />
+      <ul class="spells">
+        {spells.toReversed().map((spell) => (
+          <li key={spell.from} data-testid="spell" data-state={spell.state}>
+            <button type="button" class="spell-head" aria-expanded={spell.from === open?.from} onClick={() => onOpen(spell)}>
+              <strong>{spell.inside ? t.waitsInside : word(spell.state)}</strong>{' '}
+              <span class="number">
+                {momentText(spell.from)}
+                {spell.to !== '' && ` – ${momentText(spell.to)} (${ageText(Date.parse(spell.from), Date.parse(spell.to))})`} {zoneText(spell.from)}
+              </span>
+            </button>
+            {spell.from === open?.from && <Chain spell={spell} onMoment={onMoment} />}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import type { ElementDetail, ProceduralChart, SfcStatus, TransitionState } from 
 import { stale } from '../../data/plant.js';
 import { t, word } from '../../common/strings.js';
 import { ChartView, type StepMark } from './chart-view.js';
+import { blockerText } from '../../plant/blocker-words.js';
 import { PartLine } from '../../plant/condition-words.js';
 import { ModeChoice } from '../../plant/mode-choice.js';
 import { StateBadge } from '../../plant/state-badge.js';
@@ -168,10 +169,10 @@ export function Transitions({ items, onForce }: { readonly items: readonly Trans
   );
 }
 
-function Because({ element: { blockedBecause } }: { readonly element: ElementDetail }) {
+function Because({ element: { blockedBy } }: { readonly element: ElementDetail }) {
   return (
     <p class="note">
-      <strong>{t.blocked}:</strong> {blockedBecause}
+      <strong>{t.blocked}:</strong> {[...new Set(blockedBy.map(blockerText))].join('; ')}
     </p>
   );
 }

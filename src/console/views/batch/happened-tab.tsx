@@ -1,7 +1,6 @@
 /** What happened to the batch: its interruptions with their causes, what is to be put right to go on, the time line, and the journal. */
 import { useEffect, useState } from 'preact/hooks';
 import { watchBatchAlarms } from '../../data/batch-alarms.js';
-import { watchGoingOn } from '../../data/going-on.js';
 import { spells, standing } from '../../data/history.js';
 import type { BatchDetail } from '../../data/types.js';
 import { narrow, view } from '../../data/view.js';
@@ -13,7 +12,6 @@ import { type Moment, TimeLine } from './time-line.js';
 import { ToGoOn } from './to-go-on.js';
 
 export function HappenedTab({ batch }: { readonly batch: BatchDetail }) {
-  useEffect(() => watchGoingOn(), []);
   useEffect(() => watchBatchAlarms(), []);
   const [moment, setMoment] = useState<Moment | undefined>(undefined);
   const compared = useCompared();

@@ -40,7 +40,7 @@ export function FirstOut() {
       )}
       <span class="first-ways">
         {batch !== '' && (
-          <a class="button" href={addressOf('batch', batch)} data-testid="first-out-happened">
+          <a class="button" href={addressOf('batch', batch, { tab: 'happened' })} data-testid="first-out-happened">
             {said.happened}
           </a>
         )}

@@ -10,6 +10,7 @@ import { Field } from '../../common/field.js';
 import { t, words } from '../../common/strings.js';
 import { typedNumber, unitText } from '../../common/text.js';
 import { useSend } from '../../common/use-send.js';
+import { checkTexts } from '../../plant/check-words.js';
 
 const said = words({
   en: {
@@ -226,7 +227,7 @@ function Judged({ batch }: { readonly batch: NewBatch }) {
     };
   }, [asked]);
   if (found === null) return null;
-  const stops = typeof found === 'string' ? [found] : found.checks.filter(({ ok }) => !ok).map(({ message }) => message);
+  const stops = typeof found === 'string' ? [found] : checkTexts(found.checks.filter(({ ok }) => !ok));
   return (
     <div class={stops.length === 0 ? 'note' : 'warning'} role="status" data-testid="new-judged">
       {stops.length === 0 ? (

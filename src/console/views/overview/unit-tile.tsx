@@ -12,6 +12,7 @@ import { Mark } from '../../parts/mark.js';
 import { Progress } from '../../parts/progress.js';
 import { batchNumber } from '../../plant/batch-number.js';
 import { DeviceRow } from '../../plant/device-row.js';
+import { endText } from '../../plant/expected-end.js';
 import { MeasuredValue } from '../../plant/measured-value.js';
 import { holdText } from '../../plant/hold-text.js';
 import { StateBadge } from '../../plant/state-badge.js';
@@ -19,22 +20,18 @@ import { Conditions } from './conditions.js';
 
 const said = words({
   en: {
-    ends: (at: string) => `ends about ${at}`,
-    endOpen: 'end open',
-    noExperience: 'no experience yet',
     progress: (batch: string) => `Progress of ${batch}`,
-    startedAt: (at: string) => `since ${at}`,
+    startedAt: (at: string) => `started ${at}`,
+    runsFor: (age: string) => `for ${age}`,
     next: (batch: string) => `Next ${batch}`,
     about: (at: string) => `about ${at}`,
     held: (cause: string) => `Held: ${cause}`,
     happened: 'What happened, what is open',
   },
   de: {
-    ends: (at: string) => `endet etwa ${at}`,
-    endOpen: 'Ende offen',
-    noExperience: 'noch keine Erfahrung',
     progress: (batch: string) => `Fortschritt von ${batch}`,
-    startedAt: (at: string) => `seit ${at}`,
+    startedAt: (at: string) => `begonnen ${at}`,
+    runsFor: (age: string) => `seit ${age}`,
     next: (batch: string) => `Als Nächstes ${batch}`,
     about: (at: string) => `etwa ${at}`,
     held: (cause: string) => `Angehalten: ${cause}`,
@@ -48,7 +45,7 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
   const worst = annunciated(alarms.value).find((alarm) => alarm.unit === unit.name && alarm.state.startsWith('Active'));
   const description = unitInfo.value.get(unit.name)?.description ?? '';
   return (
-    <article class="tile" aria-labelledby={`unit-${unit.name}`} data-testid={`unit-${unit.name}`}>
+    <article class="tile" data-abnormal={isAbnormal(unit, worst)} aria-labelledby={`unit-${unit.name}`} data-testid={`unit-${unit.name}`}>
       <header class="tile-head">
         <div class="tile-name">
           <h2 id={`unit-${unit.name}`}>
@@ -85,23 +82,38 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
   );
 }
 
-/** The one thing to know: the worst alarm, else why the batch is held. */
+/** Where one column has to do, such a unit stands before the others. */
+function isAbnormal({ state, heldInside, runtimeReady }: OverviewUnit, worst: Alarm | undefined): boolean {
+  return worst !== undefined || heldInside || !runtimeReady || ABNORMAL.includes(state);
+}
+
+const ABNORMAL: readonly string[] = ['Holding', 'Held', 'Pausing', 'Paused', 'Stopping', 'Stopped', 'Aborting', 'Aborted'];
+
+/** What to know first: why the batch is held, and the worst alarm. One that came of the hold does not stand in the place of its cause. */
 function Known({ unit, worst }: { readonly unit: OverviewUnit; readonly worst: Alarm | undefined }) {
-  if (worst)
-    return (
-      <a class="tile-worst" href={addressOf('unit', unit.name)} data-testid={`worst-${unit.name}`}>
-        <SeverityBadge severity={worst.severity} hasWord={false} />
-        <strong>{worst.message || worst.name}</strong>
-      </a>
-    );
   const batch = batches.value.find(({ name }) => name === unit.allocatedTo);
-  if (!batch?.heldBy) return null;
+  const { heldBy } = batch ?? {};
+  const isCause = worst !== undefined && worst.name === heldBy?.alarm;
+  const isOwn = worst !== undefined && !isCause && (!heldBy || worst.activatedAt < heldBy.since || GRAVE.includes(worst.severity));
   return (
-    <a class="tile-worst tile-held" href={addressOf('batch', batch.name)} data-testid={`held-${unit.name}`} title={said.happened}>
-      <strong>{said.held(holdText(batch))}</strong>
-    </a>
+    <>
+      {batch && heldBy && (
+        <a class="tile-worst tile-held" href={addressOf('batch', batch.name, { tab: 'happened' })} data-testid={`held-${unit.name}`} title={said.happened}>
+          {isCause && <SeverityBadge severity={worst.severity} hasWord={false} />}
+          <strong>{said.held(holdText(batch))}</strong>
+        </a>
+      )}
+      {isOwn && (
+        <a class="tile-worst" href={addressOf('unit', unit.name)} data-testid={`worst-${unit.name}`}>
+          <SeverityBadge severity={worst.severity} hasWord={false} />
+          <strong>{worst.message || worst.name}</strong>
+        </a>
+      )}
+    </>
   );
 }
+
+const GRAVE: readonly string[] = ['Critical', 'High'];
 
 function Work({ unit }: { readonly unit: OverviewUnit }) {
   const work = unit.activeWork;
@@ -115,7 +127,7 @@ function Work({ unit }: { readonly unit: OverviewUnit }) {
         <strong>{batchNumber(name)}</strong>
         {batch && batch.startedAt !== '' && (
           <span class="hint number" title={said.startedAt(momentText(batch.startedAt))} data-testid={`age-${unit.name}`}>
-            {ageText(Date.parse(batch.startedAt), nowMs.value)}
+            {said.runsFor(ageText(Date.parse(batch.startedAt), nowMs.value))}
           </span>
         )}
         {unit.heldInside && <Badge look="soft">{t.waitsInside}</Badge>}
@@ -149,9 +161,8 @@ function Rests({ unit }: { readonly unit: OverviewUnit }) {
 }
 
 function End({ batch }: { readonly batch: string }) {
-  const planned = plannedOf(batch);
-  if (!planned) return null;
-  const text = planned.endsAt !== '' ? said.ends(minuteText(planned.endsAt)) : planned.expectedSeconds === null ? said.noExperience : said.endOpen;
+  const text = endText(batch);
+  if (text === '') return null;
   return (
     <span class="hint tile-end" data-testid="expected-end">
       {text}

@@ -30,6 +30,8 @@ const said = words({
     reckoned: 'automatic',
     nothing: 'Nothing was moved.',
     item: 'Thing',
+    vessel: 'Vessel',
+    ends: { from: 'from', to: 'to', junction: 'junction' } as Readonly<Record<string, string>>,
     before: 'Before',
     after: 'After',
   },
@@ -46,6 +48,8 @@ const said = words({
     reckoned: 'automatisch',
     nothing: 'Nichts wurde verschoben.',
     item: 'Ding',
+    vessel: 'Behälter',
+    ends: { from: 'von', to: 'nach', junction: 'Verzweigung' } as Readonly<Record<string, string>>,
     before: 'Vorher',
     after: 'Nachher',
   },
@@ -201,11 +205,18 @@ interface Handle {
 
 function itemsOf({ vessel, modules, ends, junctions }: UnitPicture, found: readonly ModuleTags[]): Handle[] {
   return [
-    ...(vessel ? [{ item: 'vessel', x: vessel.x, y: vessel.y, label: 'vessel', tags: undefined }] : []),
+    ...(vessel ? [{ item: 'vessel', x: vessel.x, y: vessel.y, label: said.vessel, tags: undefined }] : []),
     ...ends.map(({ item, x, y, text }) => ({ item, x, y, label: text, tags: undefined })),
-    ...junctions.map(({ item, x, y }) => ({ item, x, y, label: item, tags: undefined })),
+    ...junctions.map(({ item, x, y }) => ({ item, x, y, label: itemText(item), tags: undefined })),
     ...modules.map(({ name, x, y }) => ({ item: name, x, y, label: name.toUpperCase(), tags: found.find(({ module }) => module.name === name) })),
   ];
+}
+
+/** `from mx101`, `junction a`, the name of a module, or the vessel itself, as the layout keeps it. */
+function itemText(item: string): string {
+  if (item === 'vessel') return said.vessel;
+  const [way = '', ...name] = item.split(' ');
+  return name.length > 0 && said.ends[way] !== undefined ? `${said.ends[way]} ${name.join(' ').toUpperCase()}` : item.toUpperCase();
 }
 
 interface SaveDialogProps {
@@ -246,7 +257,7 @@ function SaveDialog({ unit, before, after, onClose, onSaved }: SaveDialogProps) 
             <tbody>
               {moved.map(({ item, from, to }) => (
                 <tr key={item}>
-                  <td>{item}</td>
+                  <td>{itemText(item)}</td>
                   <td>{text(from)}</td>
                   <td>{text(to)}</td>
                 </tr>

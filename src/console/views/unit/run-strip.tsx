@@ -14,6 +14,7 @@ import { ReasonField, reasonLength } from '../../common/reason-field.js';
 import { t, word, words } from '../../common/strings.js';
 import { useSend } from '../../common/use-send.js';
 import { CommandButton } from '../../plant/command-button.js';
+import { rejectionText } from '../../plant/rule-words.js';
 import { StateBadge } from '../../plant/state-badge.js';
 
 const said = words({
@@ -63,7 +64,7 @@ export function RunStrip({ unit }: { readonly unit: OverviewUnit }) {
   return (
     <section class="run-strip" aria-label={said.byHand} data-testid="run-strip">
       <span>
-        {said.byHand} <strong>{held?.templateRef ?? run.name}</strong> {held?.commandRejection && <span class="hint">{held.commandRejection.message}</span>}
+        {said.byHand} <strong>{held?.templateRef ?? run.name}</strong> {held?.commandRejection && <span class="hint">{rejectionText(held.commandRejection)}</span>}
       </span>
       <StateBadge state={unit.state} />
       {possible.map((command) => (

@@ -43,6 +43,29 @@ export type About = ToldBy<typeof About>;
 export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<', '>', '=', '<>']), limit: v.string() });
 export type DecidedBy = ToldBy<typeof DecidedBy>;
 
+/** What a row is about, of a Restart, of a Resume, and of what a Start has in common with them, in a word that a page has its own sentence for. */
+export const CHECK_CODES = [
+  'not-in-state',
+  'failure',
+  'stored-data',
+  'alarm',
+  'manual-at-once',
+  'manual-in-step',
+  'manual-in-phase',
+  /** Of a Start: `step` of `phase` comes first. */
+  'manual-at-start',
+  'not-automatic',
+  'bypassed',
+  'off-setpoint',
+  'commanded',
+  'device-fault',
+  'runtime-not-ready',
+] as const;
+
+/** The same as `message`, as a code with the names and values in it: whoever reads it words it in his language. */
+export const CheckTold = v.strictObject({ code: v.picklist(CHECK_CODES), parts: v.record(v.string(), v.string()) });
+export type CheckTold = ToldBy<typeof CheckTold>;
+
 /** One thing in the way. `severity` error where it is silent: a warning keeps nothing from starting. */
 export interface Blocker {
   readonly message: string;
@@ -54,6 +77,7 @@ export interface Blocker {
   readonly isLifted?: true;
   readonly about?: About;
   readonly decidedBy?: DecidedBy;
+  readonly told?: CheckTold;
   /** The sentence of a refusal, which has no element beside it; the message where it is absent. */
   readonly refusal?: string;
   /** Instead of the rule of the condition. */
@@ -93,10 +117,11 @@ export const PreflightCheck = v.strictObject({
   liftedBy: v.optional(LiftedBy),
   about: v.optional(About),
   decidedBy: v.optional(DecidedBy),
+  told: v.optional(CheckTold),
 });
 export type PreflightCheck = ToldBy<typeof PreflightCheck>;
 
-nameSchemas({ LiftedBy, PreflightAbout: About, PreflightDecidedBy: DecidedBy, PreflightCheck });
+nameSchemas({ LiftedBy, PreflightAbout: About, PreflightDecidedBy: DecidedBy, PreflightTold: CheckTold, PreflightCheck });
 
 // ---------------------------------------------------------------- the three walkers
 
@@ -123,7 +148,7 @@ export function checkRows<Look>(checks: readonly CheckName[], conditions: readon
 
 export function rowsOf(check: CheckName, blockers: readonly Blocker[]): PreflightCheck[] {
   if (blockers.length === 0) return [{ check, ok: true, severity: 'error', message: '', element: '' }];
-  return blockers.map(({ message, element, liftedBy, severity, isLifted, about, decidedBy }) => ({
+  return blockers.map(({ message, element, liftedBy, severity, isLifted, about, decidedBy, told }) => ({
     check,
     ok: isLifted === true,
     severity: severity ?? 'error',
@@ -132,6 +157,7 @@ export function rowsOf(check: CheckName, blockers: readonly Blocker[]): Prefligh
     ...(isLifted ? {} : { liftedBy }),
     ...(about ? { about } : {}),
     ...(decidedBy ? { decidedBy } : {}),
+    ...(told ? { told } : {}),
   }));
 }
 

@@ -31,7 +31,8 @@ export const RUNTIME_READY: StartCondition<EquipmentLook> = {
   find: ({ store, runtimes, site, units }) =>
     [...new Set(units)].sort().flatMap((name): Blocker[] => {
       if (runtimes.link(site, name)?.ready) return [];
-      const named = { element: name, refusal: `the runtime of ${name} is not ready`, units: [name] };
+      const told = { code: 'runtime-not-ready', parts: { unit: name } } as const;
+      const named = { element: name, refusal: `the runtime of ${name} is not ready`, units: [name], told, about: { kind: Unit.kind, name, unit: name } };
       return store.get(Unit, site, name)?.spec.processCellName === ''
         ? [{ ...named, message: `${name}: ${NO_CELL}`, liftedBy: { tier: 'engineer', action: `give unit ${name} a process cell` } }]
         : [{ ...named, message: `the runtime of ${name} is not ready`, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${name}` } }];

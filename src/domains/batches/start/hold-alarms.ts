@@ -16,11 +16,12 @@ export function alarmsOfHold(store: Store, runtimes: UnitRuntimes, { status, met
   return [...new Set(named)].map((name): Blocker => {
     const alarm = store.get(Alarm, site, name);
     const told = `alarm ${name}${alarm?.spec.message ? `: ${alarm.spec.message}` : ''}`;
+    const said = { told: { code: 'alarm' as const, parts: { alarm: name, message: alarm?.spec.message ?? '' } } };
     const liftedBy = { tier: 'operate', action: 'put that right; the batch can go on when the alarm has cleared' } as const;
-    if (!alarm) return { message: told, element: name, liftedBy, isLifted: true }; // resolved, and its retention is over
+    if (!alarm) return { message: told, element: name, liftedBy, isLifted: true, ...said }; // resolved, and its retention is over
     const { unit, state } = alarm.status;
     const decidedBy = decidedNow(runtimes.link(site, unit), alarm.spec.definitionRef);
-    const row = { message: told, element: name, about: { kind: Alarm.kind, name, unit }, liftedBy, ...(decidedBy ? { decidedBy } : {}) };
+    const row = { message: told, element: name, ...said, about: { kind: Alarm.kind, name, unit }, liftedBy, ...(decidedBy ? { decidedBy } : {}) };
     return isActive(state) ? row : { ...row, isLifted: true };
   });
 }

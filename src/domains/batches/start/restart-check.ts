@@ -5,12 +5,12 @@
  */
 import { successorsOf } from '../../../../runtime/language/chart-writes.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
-import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
+import { batchCommands, isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { faultTagsOf, faultText } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
-import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
+import { type ElementStatus, Phase, type PhaseSpec } from '../../procedures/kind.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures, hasActiveFailure } from '../../runs/holds.js';
 import { type BatchSpec, type BatchStatus, madeAnewBecause } from '../kind.js';
@@ -18,8 +18,12 @@ import { boundRoles } from '../phases/phase-plan.js';
 import { alarmsOfHold } from './hold-alarms.js';
 import { type Blocker, checkRows, mayStart, RESTART_CHECKS, type StartCondition } from './conditions.js';
 import { type EquipmentLook, RUNTIME_READY } from './equipment-conditions.js';
+import { devicesOnTheWay, modesOnTheWay } from './goes-on-with.js';
 import { type ManualWrite, manualWrites } from './manual-writes.js';
 import type { Preflight } from './preflight.js';
+
+/** Decisions 3.5. */
+const MANUAL = 'write-mode-manual';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
@@ -33,15 +37,20 @@ interface RestartLook extends EquipmentLook {
   readonly store: Store;
   readonly command: GoingOn;
   readonly batch: Resource<BatchSpec, BatchStatus>;
+  /** Those that the command takes up again. */
   readonly phases: readonly PhaseResource[];
+  /** Those that may still come, in the order of the procedure. */
+  readonly ahead: readonly PhaseResource[];
+  /** Units that the batch has now; none of a batch that does not stand. */
+  readonly held: readonly string[];
 }
 
 const RESTART_CONDITIONS: readonly StartCondition<RestartLook>[] = [
   { rule: 'stored-data', check: 'command', find: damaged },
-  { rule: '', check: 'command', find: ({ batch, command }) => refused(batch, command) },
+  { rule: '', check: 'command', find: refused },
   { rule: 'alarm-exception', check: 'alarms', find: ({ store, runtimes, batch }) => alarmsOfHold(store, runtimes, batch) },
-  { rule: 'write-mode-manual', check: 'modes', find: (look) => look.phases.flatMap((phase) => modesInTheWay(look, phase)) },
-  { rule: '', check: 'devices', find: (look) => look.phases.flatMap((phase) => devicesInFault(look, phase)) },
+  { rule: MANUAL, check: 'modes', find: modesAhead },
+  { rule: '', check: 'devices', find: (look) => [...look.phases.flatMap((phase) => devicesInFault(look, phase)), ...devicesOnTheWay(look, look.held)] },
   RUNTIME_READY,
 ];
 
@@ -51,7 +60,10 @@ export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'r
     .phasesOf(site, name)
     .filter(({ status }) => TAKEN_UP[command].includes(status.state));
   const units = phases.map(({ spec }) => spec.unitRef);
-  const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, { store, runtimes, site, units, isOnDemand: false, command, batch, phases });
+  const stands = isValid(batch, command) || hasActiveFailure(batch.status);
+  const held = stands ? batch.status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit) : [];
+  const ahead = stands ? phasesAhead(store, site, name) : [];
+  const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, { store, runtimes, site, units, isOnDemand: false, command, batch, phases, ahead, held });
   return { ok: mayStart(checks), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
 }
 
@@ -61,41 +73,116 @@ function damaged({ store, site, batch }: RestartLook): Blocker[] {
     const { kind, metadata } = resource;
     const fault = store.replacedBecause(refOf(resource)) ?? (resource === batch ? madeAnewBecause(batch) : undefined);
     if (fault === undefined) return [];
-    return [
-      { message: `${kind} ${metadata.name} is not stored as it was written (${fault})`, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' } },
-    ];
+    const message = `${kind} ${metadata.name} is not stored as it was written (${fault})`;
+    const told = { code: 'stored-data', parts: { kind, name: metadata.name, fault } } as const;
+    return [{ message, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' }, told }];
   });
 }
 
-/** What `validCommands` of the batch say, with the reason; an alarm that stands is told by itself. */
-function refused({ status, metadata }: Resource<BatchSpec, BatchStatus>, command: GoingOn): Blocker[] {
+function isValid({ status }: Resource<BatchSpec, BatchStatus>, command: GoingOn): boolean {
   const { phase, heldInside, pausedInside = false } = status;
-  if (batchCommands(phase, { heldInside, pausedInside, failureActive: hasActiveFailure(status) }).includes(command)) return [];
+  return batchCommands(phase, { heldInside, pausedInside, failureActive: hasActiveFailure(status) }).includes(command);
+}
+
+/** What `validCommands` of the batch say, with the reason; what another row says with its names is not said twice. */
+function refused(look: RestartLook): Blocker[] {
+  const { batch, command } = look;
+  const { status, metadata } = batch;
+  if (isValid(batch, command)) return [];
   const failures = activeFailures(status);
-  if (failures.length === 0) return [{ message: `batch ${metadata.name} is ${phase}`, element: metadata.name, liftedBy: { tier: 'operate', action: IS_FOR[command] } }];
+  if (failures.length === 0) {
+    const told = { code: 'not-in-state', parts: { phase: status.phase, command } } as const;
+    return [{ message: `batch ${metadata.name} is ${status.phase}`, element: metadata.name, liftedBy: { tier: 'operate', action: IS_FOR[command] }, told }];
+  }
+  const isManualTold = modesAtOnce(look).length > 0;
   return failures
-    .filter(({ alarms }) => alarms === undefined)
+    .filter(({ alarms, rule }) => alarms === undefined && !(rule === MANUAL && isManualTold))
     .map(({ rule, message }) => ({
       message: `${rule}: ${message}`,
       element: metadata.name,
       liftedBy: { tier: 'operate' as const, action: `put that right; ${command} is possible then` },
+      told: { code: 'failure' as const, parts: { rule, message } },
     }));
 }
 
-/** An action that is run again at once holds the phase at once; those of the steps behind do so when the chart comes to them. */
-function modesInTheWay({ store, command }: RestartLook, { spec, status, metadata }: PhaseResource): Blocker[] {
-  const { site } = metadata;
-  const roles = boundRoles(store, site, spec);
-  const { atOnce, later } = command === 'Restart' ? stepsAhead(spec, status) : stepsOn(spec, status);
-  const first = manualWrites(store, site, roles, atOnce);
-  const behind = manualWrites(store, site, roles, later).filter(({ module }) => !first.some((each) => each.module === module));
-  const blocker = ({ module, address, step }: ManualWrite, isAtOnce: boolean): Blocker => {
-    const when = isAtOnce ? `is held again at once by step ${step}` : `is held again when it comes to step ${step}`;
-    const message = `${module} is in Manual, and phase ${spec.stepPath} writes ${address}: it ${when} (write-mode-manual)`;
-    const liftedBy = { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` } as const;
-    return { message, element: module, about: { kind: ControlModule.kind, name: module, unit: spec.unitRef }, liftedBy, ...(isAtOnce ? {} : { severity: 'warning' as const }) };
-  };
-  return [...first.map((write) => blocker(write, true)), ...behind.map((write) => blocker(write, false))];
+interface WriteAhead extends ManualWrite {
+  readonly phase: PhaseResource;
+  readonly when: 'at-once' | 'in-step' | 'in-phase';
+}
+
+/** An action that is run again at once holds the phase at once; those of the steps behind do so when the chart comes to them, those of later phases when these begin. */
+function writesAhead(look: RestartLook): WriteAhead[] {
+  const { store, site, command } = look;
+  const of = (phase: PhaseResource, steps: Steps, when: WriteAhead['when']): WriteAhead[] =>
+    manualWrites(store, site, boundRoles(store, site, phase.spec), steps).map((write) => ({ ...write, phase, when }));
+  const taken = look.phases.map((phase) => ({ phase, ...(command === 'Restart' ? stepsAhead(phase.spec, phase.status) : stepsOn(phase.spec, phase.status)) }));
+  return [
+    ...taken.flatMap(({ phase, atOnce }) => of(phase, atOnce, 'at-once')),
+    ...taken.flatMap(({ phase, later }) => of(phase, later, 'in-step')),
+    ...look.ahead.flatMap((phase) => of(phase, phase.spec.steps, 'in-phase')),
+  ];
+}
+
+function modesAtOnce(look: RestartLook): WriteAhead[] {
+  return writesAhead(look).filter(({ when }) => when === 'at-once');
+}
+
+const HELD_WHEN: Readonly<Record<WriteAhead['when'], (write: WriteAhead) => string>> = {
+  'at-once': ({ step }) => `it is held again at once by step ${step}`,
+  'in-step': ({ step }) => `it is held again when it comes to step ${step}`,
+  'in-phase': () => 'the batch is held again when it comes to that phase',
+};
+
+/** Each module once, with the first that writes to it; then what people have taken without the recipe writing there. */
+function modesAhead(look: RestartLook): Blocker[] {
+  const all = writesAhead(look);
+  const writes = all.filter(({ module, phase, when }, at) => all.findIndex((each) => each.module === module && (when !== 'at-once' || each.phase === phase)) === at);
+  const rows = writes.map((write): Blocker => {
+    const { module, address, step, phase, when } = write;
+    const { stepPath, unitRef } = phase.spec;
+    return {
+      message: `${module} is in Manual, and phase ${stepPath} writes ${address}: ${HELD_WHEN[when](write)} (${MANUAL})`,
+      element: module,
+      about: { kind: ControlModule.kind, name: module, unit: unitRef },
+      liftedBy: { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` },
+      told: { code: `manual-${when}`, parts: { module, phase: stepPath, address, step } },
+      ...(when === 'at-once' ? {} : { severity: 'warning' }),
+    };
+  });
+  return [...rows, ...modesOnTheWay(look, look.held, new Set(writes.map(({ module }) => module)))];
+}
+
+/** Phases that are not begun and may be, as the charts above them stand: in their order. */
+function phasesAhead(store: Store, site: string, batch: string): PhaseResource[] {
+  const elements = elementIndex(store).elementsOf(site, batch);
+  const isOver = new Set(elements.filter(({ kind, status }) => kind !== Phase.kind && isFinal(status.state)).map(({ spec }) => spec.stepPath));
+  const place = new Map<string, number>();
+  for (const { spec } of elements) {
+    if (!('chart' in spec)) continue;
+    for (const [at, { name }] of (spec.chart?.steps ?? []).entries()) place.set(pathOf(spec.stepPath, name), at);
+  }
+  const placesOf = (path: string): number[] => above(path).map((each) => place.get(each) ?? 0);
+  return elementIndex(store)
+    .phasesOf(site, batch)
+    .filter(({ spec, status }) => status.state === 'Idle' && !['', ...above(spec.stepPath)].some((path) => isOver.has(path)))
+    .map((phase) => ({ phase, places: placesOf(phase.spec.stepPath) }))
+    .sort((a, b) => inOrder(a.places, b.places))
+    .map(({ phase }) => phase);
+}
+
+function pathOf(parent: string, step: string): string {
+  return parent === '' ? step : `${parent}/${step}`;
+}
+
+/** `a/b/c`: `a`, `a/b` and itself. */
+function above(path: string): string[] {
+  const steps = path.split('/');
+  return steps.map((_, at) => steps.slice(0, at + 1).join('/'));
+}
+
+function inOrder(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((place, index) => place !== b[index]);
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
 type Steps = readonly PhaseSpec['steps'][number][];
@@ -131,6 +218,7 @@ function devicesInFault({ store, runtimes }: RestartLook, { spec, metadata: { si
         about: { kind: ControlModule.kind, name, unit: spec.unitRef },
         liftedBy: { tier: 'operate', action: `reset the fault of ${name}` },
         severity: 'warning',
+        told: { code: 'device-fault', parts: { module: name } },
       },
     ];
   });

@@ -370,7 +370,8 @@ function manualModules({ store, site, expansion, matrix }: StartLook): Blocker[]
       if (found.has(module)) continue;
       const liftedBy: LiftedBy = { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` };
       const message = `${module} is in Manual, and phase ${path} writes ${address}: it is held when it comes to step ${step} (write-mode-manual)`;
-      found.set(module, { message, element: module, liftedBy, severity: 'warning' });
+      const told = { code: 'manual-at-start', parts: { module, phase: path, address, step } } as const;
+      found.set(module, { message, element: module, liftedBy, severity: 'warning', told });
     }
   }
   return [...found.values()];

@@ -1,0 +1,98 @@
+/**
+ * What a batch goes on with although its recipe does not say so: modules that people have taken, bypassed interlocks, values far from their
+ * set-points, devices that stand commanded. It keeps nothing from going on and is told (contract 3, preflight; ISA-101: abnormal is conspicuous).
+ */
+import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
+import type { Store } from '../../../platform/store/store.js';
+import { inForce } from '../../control-modules/bypass.js';
+import { ControlModule } from '../../control-modules/kind.js';
+import { type ModuleResource, modeOf, modulesOf, resolvedModuleOf } from '../../control-modules/modules.js';
+import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import { commandedIn } from '../recovery/left-commanded.js';
+import type { Blocker, CheckTold } from './conditions.js';
+
+/** Of the range of the instrument: further away is no ripple of a loop that holds its setpoint. The tiles of the console mark the same (departures.ts). */
+const FAR = 0.1;
+
+interface Plant {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly site: string;
+}
+
+interface Departed {
+  readonly unit: string;
+  readonly module: string;
+  readonly message: string;
+  readonly told: CheckTold;
+  readonly action: string;
+}
+
+/** @param told modules of which more is said already. */
+export function modesOnTheWay({ store, site }: Plant, units: readonly string[], told: ReadonlySet<string>): Blocker[] {
+  return units.flatMap((unit) =>
+    modulesOf(store, site, unit).flatMap((resource): Blocker[] => {
+      const { name: module } = resource.metadata;
+      const mode = modeOf(resource);
+      const found: Blocker[] = [];
+      const of = { unit, module };
+      if (mode !== 'Automatic' && !told.has(module))
+        found.push(row({ ...of, message: `${module} is in ${mode}`, told: { code: 'not-automatic', parts: { module, mode } }, action: `set ${module} to Automatic` }));
+      if (inForce(resource.status.interlockBypass, store.terms))
+        found.push(row({ ...of, message: `the interlocks of ${module} are bypassed`, told: { code: 'bypassed', parts: { module } }, action: `end the bypass of ${module}` }));
+      return found;
+    }),
+  );
+}
+
+/** By the present values; nothing of a unit whose runtime does not answer. */
+export function devicesOnTheWay({ store, runtimes, site }: Plant, units: readonly string[]): Blocker[] {
+  const off = units.flatMap((unit) => {
+    const link = runtimes.link(site, unit);
+    return link?.ready && link.refresh() ? modulesOf(store, site, unit).flatMap((module) => offSetpoint(store, link, unit, module)) : [];
+  });
+  // what a controller is switched to, its mode and its distance from the setpoint tell
+  const isController = (name: string): boolean => {
+    const module = store.get(ControlModule, site, name);
+    return module !== undefined && resolvedModuleOf(store, module)?.deviceClass === 'controller';
+  };
+  const devices = commandedIn({ store, runtimes }, site, units).filter(({ controlModule }) => !isController(controlModule));
+  const commanded = devices.map(({ unit, controlModule: module, value }) =>
+    row({ unit, module, message: `${module} stands commanded: ${value}`, told: { code: 'commanded', parts: { module, value } }, action: `take back the command of ${module}` }),
+  );
+  return [...off, ...commanded];
+}
+
+function row({ unit, module, message, told, action }: Departed): Blocker {
+  return { message, element: module, about: { kind: ControlModule.kind, name: module, unit }, liftedBy: { tier: 'operate', action }, severity: 'warning', told };
+}
+
+/** Of a controller in Automatic; one that is switched off follows no setpoint. */
+function offSetpoint(store: Store, link: UnitLink, unit: string, resource: ModuleResource): Blocker[] {
+  const { name: module } = resource.metadata;
+  const resolved = resolvedModuleOf(store, resource);
+  if (resolved?.deviceClass !== 'controller' || modeOf(resource) !== 'Automatic') return [];
+  const measured = resolved.tags.find(({ name, dataType, accessLevel }) => name === 'pv' && dataType === 'Float' && accessLevel === 'read');
+  const setpoint = measured && resolved.tags.find(({ role, dataType, engUnits }) => role === 'setpoint' && dataType === 'Float' && engUnits === measured.engUnits);
+  if (measured?.min === undefined || measured.max === undefined || !setpoint || presentValue(link, `${module}.enable`) === false) return [];
+  const [value, target] = [presentValue(link, `${module}.${measured.name}`), presentValue(link, `${module}.${setpoint.name}`)];
+  if (typeof value !== 'number' || typeof target !== 'number' || Math.abs(value - target) <= (measured.max - measured.min) * FAR) return [];
+  const { engUnits } = measured;
+  return [
+    row({
+      unit,
+      module,
+      message: `${module} is at ${value} ${engUnits}, its setpoint is ${target} ${engUnits}`,
+      told: { code: 'off-setpoint', parts: { module, value: String(value), setpoint: String(target), engUnits } },
+      action: `see why ${module} is not at its setpoint`,
+    }),
+  ];
+}
+
+/** Undefined where there is no such tag, none was published yet, or it is Bad. */
+function presentValue(link: UnitLink, address: string): unknown {
+  const index = link.tagIndex(address);
+  if (index < 0) return undefined;
+  const { value, quality, atMs } = link.reading(index);
+  return atMs === 0 || quality === QUALITY.Bad ? undefined : value;
+}
