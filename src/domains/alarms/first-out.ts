@@ -36,7 +36,7 @@ export function causeOf(store: Store, site: string, alarm: AlarmSpec, unit: stri
           .filter(stands),
     },
     { by: 'command', found: () => commandersOf(store, site, alarm, unit) },
-    { by: 'source', found: () => index.about(site, alarm.source).filter(stands) },
+    { by: 'source', found: () => (isOfBox(alarm.source) ? [] : index.about(site, alarm.source).filter(stands)) },
   ] as const;
   for (const { by, found } of kinds) {
     const first = firstOf(found().filter((each) => !isResolved(each) && !comesOf(store, each, own)));
@@ -50,6 +50,11 @@ export function explainedAnew(store: Store, site: string, name: string, spec: Al
   const { cause: _before, ...bare } = status;
   const cause = causeOf(store, site, spec, status.unit, name);
   return cause ? { ...bare, cause } : bare;
+}
+
+/** Alarms of the box itself share their source and nothing else: a certificate that ends explains no full disk. */
+function isOfBox(source: string): boolean {
+  return source.startsWith('System/');
 }
 
 /** What has cleared, and only waits to be acknowledged, explains nothing that comes later by itself: it may be days old. */

@@ -106,6 +106,16 @@ t.test('D-ALARM-01: an alarm of the system that comes back is explained by what 
   t.notOk(of()?.status.cause, 'what explained it is resolved');
 });
 
+t.test('D-ALARM-01: alarms of the box itself, which are about one and the same source, explain nothing of each other', async (t) => {
+  const register = new AlarmRegister({ store, clock });
+  const condition = { source: 'System/lineside', type: 'System', severity: 'High', message: 'the certificate ends', conditionType: '', value: '', units: [] } as const;
+  register.raiseSystem('demo', 'certificate', condition, clock.wallMs());
+  clock.advance(DAY_MS);
+  const name = register.raiseSystem('demo', 'storage', { ...condition, message: 'the disk is full' }, clock.wallMs());
+  t.notOk(store.get(Alarm, 'demo', name)?.status.cause);
+  await bench.settle();
+});
+
 t.test('D-ALARM-01: a unit that a person holds is held by no alarm that stood there; one that was commanded names the alarm of whatever unit', async (t) => {
   const definition = { ...SPEC, sourceKind: 'Unit', sourceName: 'rx101', conditionType: 'StateEquals', stateValue: 'Held', tagName: '', threshold: '' } as const;
   await bench.define('held', definition);
