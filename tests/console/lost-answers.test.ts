@@ -167,6 +167,15 @@ t.test('answers that come late, or not at all', async (t) => {
     t.same(alive, [], 'while alarms come and somebody else engineers');
   });
 
+  await t.test('a page that the browser had kept aside begins anew: nobody finds what another person had open', async (t) => {
+    await page.evaluate("window.isKept = true; window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }))");
+    await allSent(page);
+    t.equal(await page.evaluate('window.isKept'), true);
+    await Promise.all([page.waitForEvent('load'), page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")]);
+    await page.getByTestId('hmi').waitFor();
+    t.equal(await page.evaluate('window.isKept'), undefined);
+  });
+
   await t.test('an address that somebody made up shows curves, or none, and no fault', async (t) => {
     const faults: string[] = [];
     page.on('pageerror', (fault) => faults.push(fault.message));
