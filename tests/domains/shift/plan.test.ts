@@ -1,6 +1,7 @@
 /** The next hours of a site (ADR 0135): a forecast that says nothing which nobody knows. */
 import t from 'tap';
-import { Batch, type BatchSpec } from '../../../src/domains/batches/kind.js';
+import { parse } from 'valibot';
+import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { planOf } from '../../../src/domains/shift/plan.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -9,9 +10,11 @@ const HOUR_MS = 3_600_000;
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
 const { store, clock } = plant;
+await (await plant.as('engineer')).post('/api/v1/demo/provision');
 
 async function order(batchID: string, more: Partial<BatchSpec>): Promise<void> {
-  await store.write({ puts: [{ kind: Batch, site: 'demo', name: batchID.toLowerCase(), spec: { batchID, masterRecipeRef: 'resin-a', priority: 100, ...more } } as Put] });
+  const spec = parse(BatchSpec, { batchID, masterRecipeRef: 'resin-a', ...more });
+  await store.write({ puts: [{ kind: Batch, site: 'demo', name: batchID.toLowerCase(), spec } as Put] });
 }
 
 t.test('ADR 0135: no batch waits for one that is to start when the planned hours are over, also where that is the more urgent one', async (t) => {
