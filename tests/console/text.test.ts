@@ -110,3 +110,10 @@ t.test('what the box keeps in its records is told in German, without codes and n
     ],
   );
 });
+
+t.test('a cell of a file is a formula to no spreadsheet, however it begins, and a number is what was recorded', async (t) => {
+  const { csvCell } = await pageModule<{ csvCell(text: string): string }>('common/save-file.ts');
+  for (const text of ['=1+1', '+cmd', '-2+3', '@SUM(A1)', '\t=1+1', '\r=1+1', '  =1', '\uff1d1', '|cmd']) t.equal(csvCell(text), `"'${text}"`, JSON.stringify(text));
+  for (const text of ['-5', '+5.25', '-1e-7', 'a=b', '', 'x', '5 - 3']) t.equal(csvCell(text), `"${text}"`, 'as it was recorded');
+  t.equal(csvCell('he said "no"'), '"he said ""no"""');
+});

@@ -14,7 +14,11 @@ export function fileTime(): string {
   return new Date().toISOString().slice(0, 19).replace(/:/g, '');
 }
 
-/** A cell of CSV; one that starts like a formula is one to a spreadsheet. */
+const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+/** What a spreadsheet takes for a formula, also behind blanks, and in the wide letters that some take for the same. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20|]/;
+
+/** A cell of CSV; one that starts like a formula is one to a spreadsheet. A number is what was recorded, with its sign. */
 export function csvCell(text: string): string {
-  return `"${text.replace(/"/g, '""').replace(/^([=+\-@])/, "'$1")}"`;
+  return `"${FORMULA.test(text) && !NUMBER.test(text) ? "'" : ''}${text.replace(/"/g, '""')}"`;
 }

@@ -47,6 +47,7 @@ const en = {
   locked: (minutes: number) => `This user name is locked. Try again in ${minutes} min.`,
   tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
   noAnswer: 'The box does not answer. Check the network and try again.',
+  outcomeUnknown: 'The box did not answer, so it is not known whether this was recorded. See what has become of it before you send it again.',
   /** Our own reasons, and those of close code 4001 (decisions Q-STREAM-15). */
   endedReasons: {
     logout: 'You are signed out.',
@@ -480,6 +481,7 @@ const de: Strings = {
   locked: (minutes) => `Dieser Benutzername ist gesperrt. Neuer Versuch in ${minutes} min.`,
   tooMany: (seconds) => `Zu viele Versuche. Neuer Versuch in ${seconds} s.`,
   noAnswer: 'Das Gerät antwortet nicht. Netz prüfen und erneut versuchen.',
+  outcomeUnknown: 'Das Gerät hat nicht geantwortet; ob dies aufgezeichnet wurde, ist nicht bekannt. Sehen Sie nach, was daraus geworden ist, bevor Sie es erneut senden.',
   endedReasons: {
     logout: 'Sie sind abgemeldet.',
     session: 'Ihre Sitzung ist beendet. Bitte neu anmelden.',
@@ -985,7 +987,7 @@ export function words<T>(both: { readonly en: T; readonly de: T }): T {
 
 /** A state, mode or command as the operator calls it; the contract's word when we have none. */
 export function word(text: string): string {
-  return t.words[text] ?? text;
+  return Object.hasOwn(t.words, text) ? (t.words[text] as string) : text;
 }
 
 /** Of a signature or a review. */

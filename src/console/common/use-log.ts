@@ -1,8 +1,11 @@
 /** A growing log, page by page: read again when the question changes, longer when the reader asks for more. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Latest } from '../data/latest.js';
+import type { RequestOptions } from '../data/api.js';
 import type { Page } from '../data/listed.js';
 import { faultText } from './fault-text.js';
+
+const BY_ITSELF = { background: true };
 
 export interface Log<T> {
   readonly items: readonly T[];
@@ -18,10 +21,11 @@ export interface Log<T> {
 }
 
 /**
+ * @param read with the options of the request: what the page asks by itself keeps no session alive.
  * @param question the parts of the query; a new one starts from the first page.
  * @param news when it changes the log has grown: it is read again, unless somebody has gone back to older pages.
  */
-export function useLog<T>(read: (cursor: string) => Promise<Page<T>>, question: readonly unknown[], news?: unknown): Log<T> {
+export function useLog<T>(read: (cursor: string, options?: RequestOptions) => Promise<Page<T>>, question: readonly unknown[], news?: unknown): Log<T> {
   const [items, setItems] = useState<readonly T[]>([]);
   const [total, setTotal] = useState<number | undefined>(undefined);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -31,11 +35,11 @@ export function useLog<T>(read: (cursor: string) => Promise<Page<T>>, question: 
   const [count, setCount] = useState(0);
   const [latest] = useState(() => new Latest()); // an answer to an old question is thrown away
   const isBack = useRef(false);
-  const look = async (from: string, before: readonly T[]): Promise<void> => {
+  const look = async (from: string, before: readonly T[], options?: RequestOptions): Promise<void> => {
     setBusy(true);
     try {
       const isLast = await latest.read(
-        () => read(from),
+        () => read(from, options),
         (page) => {
           setItems([...before, ...page.items]);
           setCursor(page.nextCursor);
@@ -57,7 +61,7 @@ export function useLog<T>(read: (cursor: string) => Promise<Page<T>>, question: 
   }, [...question, count]);
   const isFirst = useRef(true);
   useEffect(() => {
-    if (!isFirst.current && !isBack.current) void look('', []);
+    if (!isFirst.current && !isBack.current) void look('', [], BY_ITSELF);
     isFirst.current = false;
   }, [news]);
   const more = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
 import { effect, signal } from '@preact/signals';
-import { ApiError, get, post } from './api.js';
+import { ApiError, get, post, type RequestOptions } from './api.js';
 import { boxNowMs } from './box-clock.js';
 import { logPage, type Page } from './listed.js';
 import { alarms, atSite, readAlarmSoon, site } from './plant.js';
@@ -48,9 +48,9 @@ export async function acknowledge({ name, state }: Alarm, comment = ''): Promise
 }
 
 /** What was done in earlier times, newest first. */
-export async function lastTimes(definition: string): Promise<readonly AlarmEvent[]> {
+export async function lastTimes(definition: string, options?: RequestOptions): Promise<readonly AlarmEvent[]> {
   if (definition === '' || !can('alarm:history')) return [];
-  const { items } = await logPage<AlarmEvent>(atSite('alarmevents'), { definition, event: 'Acknowledged', limit: '50' }, '');
+  const { items } = await logPage<AlarmEvent>(atSite('alarmevents'), { definition, event: 'Acknowledged', limit: '50' }, '', options);
   return items.filter(({ comment }) => comment !== undefined);
 }
 
@@ -80,8 +80,8 @@ export async function unshelve({ name }: Alarm): Promise<void> {
 }
 
 /** Newest first where `order` asks nothing else. @param question parameters of the route. @param cursor of the page before; empty for the first. */
-export function alarmEventPage(question: Readonly<Record<string, string>>, cursor: string): Promise<Page<AlarmEvent>> {
-  return logPage<AlarmEvent>(atSite('alarmevents'), question, cursor);
+export function alarmEventPage(question: Readonly<Record<string, string>>, cursor: string, options?: RequestOptions): Promise<Page<AlarmEvent>> {
+  return logPage<AlarmEvent>(atSite('alarmevents'), question, cursor, options);
 }
 
 /** Of the time up to now. */

@@ -16,7 +16,7 @@ export const getAll: typeof api.getAll = api.getAll.bind(api);
 export const read: typeof api.read = api.read.bind(api);
 
 export function post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
-  return asksFirst(options) ?? api.post<T>(path, body, options);
+  return asksFirst(options) ?? sent(api.post<T>(path, body, options), options);
 }
 
 /** A question that takes a body: it changes nothing, so a panel that watches asks it too. */
@@ -25,11 +25,22 @@ export function compute<T>(path: string, body: unknown, options?: RequestOptions
 }
 
 export function put<T>(path: string, body: unknown, options?: RequestOptions): Promise<T> {
-  return asksFirst(options) ?? api.put<T>(path, body, options);
+  return asksFirst(options) ?? sent(api.put<T>(path, body, options), options);
 }
 
 export function remove<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
-  return asksFirst(options) ?? api.remove<T>(path, body, options);
+  return asksFirst(options) ?? sent(api.remove<T>(path, body, options), options);
+}
+
+/** Of a change that was sent and not answered: it may have been recorded. */
+export const OUTCOME_UNKNOWN = 'outcome_unknown';
+
+/** Whoever gets no answer to a change must not be told to try again as if nothing had been sent. Signing in changes nothing of the plant. */
+function sent<T>(answer: Promise<T>, options: RequestOptions | undefined): Promise<T> {
+  if (options?.anonymous === true) return answer;
+  return answer.catch((fault: unknown) => {
+    throw fault instanceof ApiError && fault.status === 0 ? new ApiError(0, { ...fault.body, code: OUTCOME_UNKNOWN }) : fault;
+  });
 }
 
 /** A panel that watches sends nothing that changes something: it asks for a sign-in. */

@@ -109,7 +109,11 @@ export interface Preflight {
 }
 
 export async function preflight(name: string, command: 'Start' | 'Restart' | 'Resume'): Promise<Preflight> {
-  const { checks, allocations } = await compute<PreflightAnswer>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
+  const { checks, allocations } = await compute<PreflightAnswer>(
+    `/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`,
+    { batch: name, command },
+    { background: true },
+  );
   return {
     problems: checks.filter(({ ok }) => !ok),
     lifted: checks.filter(({ ok, message }) => ok && message !== ''),

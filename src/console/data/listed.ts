@@ -1,5 +1,5 @@
 /** Lists of the gateway, page by page, in the form that a table reads. */
-import { get, getList } from './api.js';
+import { get, getList, type RequestOptions } from './api.js';
 import type { LogPage } from './types.js';
 
 export interface Page<Item> extends LogPage<Item> {
@@ -19,12 +19,12 @@ function addressWith(path: string, question: Question): string {
 }
 
 /** A page of a list of resources: its cursor is the address that the `Link` of the page before names. */
-export async function listPage<Item>(path: string, question: Question, cursor: string): Promise<Page<Item>> {
-  const { items, next, total } = await getList<Item>(cursor === '' ? addressWith(path, question) : cursor);
+export async function listPage<Item>(path: string, question: Question, cursor: string, options?: RequestOptions): Promise<Page<Item>> {
+  const { items, next, total } = await getList<Item>(cursor === '' ? addressWith(path, question) : cursor, options);
   return { items, nextCursor: next === '' ? null : next, total };
 }
 
 /** A page of a log. */
-export function logPage<Item>(path: string, question: Question, cursor: string): Promise<Page<Item>> {
-  return get<Page<Item>>(addressWith(path, { ...question, cursor }));
+export function logPage<Item>(path: string, question: Question, cursor: string, options?: RequestOptions): Promise<Page<Item>> {
+  return get<Page<Item>>(addressWith(path, { ...question, cursor }), options);
 }

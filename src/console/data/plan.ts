@@ -12,6 +12,7 @@ const MOVED_MS = 500;
 
 export const plan = signal<Plan | null>(null);
 const latest = new Latest();
+let planned = '';
 
 const readSoon = coalesced(MOVED_MS, async () => {
   if (site.peek() === '' || !can('plan:read') || document.hidden) return;
@@ -26,12 +27,20 @@ const readSoon = coalesced(MOVED_MS, async () => {
 /** @returns ends it. */
 export function watchPlan(): () => void {
   const timer = window.setInterval(readSoon, EVERY_MS);
-  const end = effect(() => {
-    if (batches.value && site.value !== '') readSoon();
-  });
+  const ends = [
+    effect(() => {
+      if (batches.value && site.value !== '') readSoon();
+    }),
+    effect(() => {
+      if (site.value === planned) return;
+      planned = site.value; // what was planned elsewhere is about other units and batches, of whatever name
+      latest.forget();
+      plan.value = null;
+    }),
+  ];
   return () => {
     clearInterval(timer);
-    end();
+    for (const end of ends) end();
     latest.forget();
   };
 }

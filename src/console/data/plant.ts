@@ -217,14 +217,15 @@ async function readEngineering(revision: number): Promise<void> {
     if (isFollowed) sites.value = (await askSites()).map(({ name }) => name);
     return;
   }
+  const options = isFollowed ? BACKGROUND : {}; // that others engineer is no sign of a person here
   await engineering.read(
     () =>
       Promise.all([
         isFollowed ? askSites() : undefined, // at the beginning they have just been read
-        getAll<TagDescriptor>(atSite(`tags?limit=${LIST_PAGE}`)),
-        getAll<ModuleInfo>(atSite(`controlmodules?limit=${LIST_PAGE}`)),
-        getAll<UnitInfo>(atSite(`units?limit=${LIST_PAGE}`)),
-        can('alarmdefinition:list') ? getAll<AlarmDefinition>(atSite(`alarmdefinitions?limit=${LIST_PAGE}`)) : [],
+        getAll<TagDescriptor>(atSite(`tags?limit=${LIST_PAGE}`), options),
+        getAll<ModuleInfo>(atSite(`controlmodules?limit=${LIST_PAGE}`), options),
+        getAll<UnitInfo>(atSite(`units?limit=${LIST_PAGE}`), options),
+        can('alarmdefinition:list') ? getAll<AlarmDefinition>(atSite(`alarmdefinitions?limit=${LIST_PAGE}`), options) : [],
       ]),
     ([known, tags, found, info, raising]) => {
       model = revision;

@@ -22,7 +22,7 @@ const STARTS = 'Running';
 export async function readHappenings(units: readonly string[], { fromMs, toMs }: Span): Promise<Happening[]> {
   const question = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), limit: String(MARKS_MAX) };
   const [came, states] = await Promise.all([
-    can('alarm:history') ? logPage<AlarmEvent>(atSite('alarmevents'), { ...question, event: 'Activated' }, '').then(({ items }) => items) : [],
+    can('alarm:history') ? logPage<AlarmEvent>(atSite('alarmevents'), { ...question, event: 'Activated' }, '', { background: true }).then(({ items }) => items) : [],
     can('historian:states') ? Promise.all(units.map((unit) => statesOf(unit, question))).then((each) => each.flat()) : [],
   ]);
   const alarms = came

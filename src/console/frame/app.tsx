@@ -32,6 +32,10 @@ const said = words({
 
 export function openConsole(console: Console): void {
   shown.value = console;
+  // a page that the browser had kept aside shows who was there then, and what was so: it begins anew
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
+  });
   render(<App />, document.getElementById('app') as HTMLElement);
 }
 

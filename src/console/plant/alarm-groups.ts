@@ -34,7 +34,7 @@ function groupsOf(found: readonly Alarm[], keyOf: (alarm: Alarm) => string, titl
     else members.set(key, [alarm]);
   }
   const groups = [...members].flatMap(([key, own]) => {
-    own.sort(cameFirst);
+    own.sort((a, b) => Number(b.name === key) - Number(a.name === key) || cameFirst(a, b)); // the cause is the first, whatever the clock said
     const [first] = own;
     const [worst] = [...own].sort(urgency);
     return first && worst ? [{ key, title: titleOf(key, first), worst, alarms: own }] : [];

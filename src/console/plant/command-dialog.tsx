@@ -1,5 +1,5 @@
 /** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { command as send, type Preflight, type PreflightCheck, preflight } from '../data/batch.js';
 import { takenOver } from '../data/departures.js';
 import { modules, stale } from '../data/plant.js';
@@ -8,9 +8,9 @@ import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
-import { faultText } from '../common/fault-text.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
+import { useAsked } from '../common/use-asked.js';
 import { useSend } from '../common/use-send.js';
 import type { GoingOnCommand } from '../data/going-on.js';
 import { checkText, checkTexts } from './check-words.js';
@@ -104,12 +104,8 @@ const isStop = ({ severity }: PreflightCheck): boolean => severity === 'error';
 const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warning';
 
 /** Why the gateway could not be asked, in words; null while it is asked. */
-function usePreflight(batch: string, command: 'Start' | GoingOnCommand, again = ''): Preflight | string | null {
-  const [found, setFound] = useState<Preflight | string | null>(null);
-  useEffect(() => {
-    preflight(batch, command).then(setFound, (fault: unknown) => setFound(faultText(fault)));
-  }, [batch, again]);
-  return found;
+function usePreflight(batch: string, command: 'Start' | GoingOnCommand): Preflight | string | null {
+  return useAsked(() => preflight(batch, command), `${command} ${batch}`, modesNow());
 }
 
 /** Whoever puts a module right, or takes one, while it is asked sees that. */
@@ -119,7 +115,7 @@ function modesNow(): string {
 
 /** What would hold the batch again at once is told apart from what it goes on with: the same judgement as that of the list (to-go-on.tsx). */
 function GoingOnChecks({ batch, command }: { readonly batch: string; readonly command: GoingOnCommand }) {
-  const found = usePreflight(batch, command, modesNow());
+  const found = usePreflight(batch, command);
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
   return (
@@ -135,7 +131,7 @@ function GoingOnChecks({ batch, command }: { readonly batch: string; readonly co
  * have in their hands on the units that the batch would take, keeps it from nothing and is told apart.
  */
 function StartChecks({ batch }: { readonly batch: string }) {
-  const found = usePreflight(batch, 'Start', modesNow());
+  const found = usePreflight(batch, 'Start');
   if (found === null) return <p class="hint">{t.startChecking}</p>;
   if (typeof found === 'string') return <Unknown why={found} />;
   const stops = found.problems.filter(isStop);

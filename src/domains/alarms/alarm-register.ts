@@ -18,7 +18,7 @@ import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alar
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved, shelfOf, unshelved } from './counts.js';
-import { causeOf } from './first-out.js';
+import { causeOf, explainedAnew } from './first-out.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmSpec, type AlarmStatus, SOURCE_KINDS, type AlarmResource, type DefinitionResource } from './kind.js';
 import { countPut, countsOf, raisedBy } from './numbers.js';
 import { unitsConcerned } from './sources.js';
@@ -87,8 +87,9 @@ export class AlarmRegister {
 
   /** @throws Refusal while the ledger refuses commits. */
   write(change: AlarmChange, { puts = [], audits = [], remove = false }: Beside = {}): Applied {
-    const { site, name, spec, status, event } = change;
-    const fact = event && { ...change, event, at: change.at ?? this.now(), shelved: isShelved(status, this.#store.terms) };
+    const { site, name, spec, event } = change;
+    const status = event === 'Activated' ? { ...change.status, activation: this.#store.lastFact(alarmStream(site)) + 1 } : change.status;
+    const fact = event && { ...change, status, event, at: change.at ?? this.now(), shelved: isShelved(status, this.#store.terms) };
     const own = fact ? [{ stream: alarmStream(site), body: (sequence: number) => alarmEvent(fact, sequence) }] : [];
     const applied = this.#store.apply({
       puts: remove ? puts : [{ kind: Alarm, site, name, spec, status } as Put, ...puts],
@@ -136,6 +137,11 @@ export class AlarmRegister {
     if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
     this.write({ site, name, spec: alarm, status, event: 'Activated', at }, { puts });
     return name;
+  }
+
+  /** One that has cleared and was not acknowledged is active once more: a circumstance of now explains it, or none. */
+  comesBack(site: string, name: string, spec: AlarmSpec, status: AlarmStatus, at: string): Applied {
+    return this.write({ site, name, spec, status: explainedAnew(this.#store, site, name, spec, status), event: 'Activated', at });
   }
 
   /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */

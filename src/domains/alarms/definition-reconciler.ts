@@ -18,7 +18,6 @@ import { type AlarmRegister, isAlarmOf, raisedSpec } from './alarm-register.js';
 import { alarmIndex } from './alarm-index.js';
 import { isActive, type AlarmResource, type DefinitionResource } from './kind.js';
 import type { ExceptionCommands } from './exception-commands.js';
-import { causeOf } from './first-out.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
 import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
@@ -266,7 +265,7 @@ export class DefinitionReconciler implements Reconciler {
 
   /** An alarm that comes back says what its definition says now. */
   #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: WallMs, due: Pick<AlarmStatus, 'exceptionDue'>): void {
-    const { register, exceptions, store } = this.#parts;
+    const { register, exceptions } = this.#parts;
     const { exceptionAction, priority } = definition.spec;
     for (const { metadata, spec, status } of alarms) {
       const transition = alarmTransition(status.state, trigger);
@@ -278,11 +277,8 @@ export class DefinitionReconciler implements Reconciler {
         register.write({ site, name, spec, status: next, event: transition.event, at });
         continue;
       }
-      const { cause: _before, ...bare } = next;
       const again = raisedSpec(definition, value);
-      const cause = causeOf(store, site, again, next.unit, name);
-      const nextStatus = { ...bare, value: again.value, priority, exceptionAction, ...due, ...(cause ? { cause } : {}) };
-      register.write({ site, name, spec: again, status: nextStatus, event: transition.event, at });
+      register.comesBack(site, name, again, { ...next, value: again.value, priority, exceptionAction, ...due }, at);
       exceptions.attempt(site, name);
     }
   }

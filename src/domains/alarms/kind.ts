@@ -187,6 +187,8 @@ export interface AlarmStatus {
   readonly priority: number;
   readonly occurrences: number;
   readonly activatedAt: string;
+  /** Number of the event of its last activation among those of the site: what came first, whatever the clock said. Absent in what a release before has kept, and of an alarm that was applied. */
+  readonly activation?: number;
   readonly clearedAt: string;
   readonly acknowledgedAt: string;
   readonly acknowledgedBy: string;
@@ -217,6 +219,7 @@ const ALARM_STATUS: StatusMembers<AlarmStatus> = {
   priority: v.number(),
   occurrences: v.number(),
   activatedAt: v.string(),
+  activation: v.number(),
   clearedAt: v.string(),
   acknowledgedAt: v.string(),
   acknowledgedBy: v.string(),

@@ -196,7 +196,9 @@ export class SystemAlarmReconciler implements Reconciler {
     if (!transition) return;
     const next = moved(status, transition, at);
     const seen = condition ? { spec: { ...spec, ...told(condition) }, status: { ...next, value: condition.value } } : { spec, status: next };
-    register.write({ site: metadata.site, name: metadata.name, ...seen, event: transition.event, at });
+    const { site, name } = metadata;
+    if (transition.event === 'Activated') register.comesBack(site, name, seen.spec, seen.status, at);
+    else register.write({ site, name, ...seen, event: transition.event, at });
   }
 
   /** What an alarm says follows its condition; the history tells of its transitions only. */

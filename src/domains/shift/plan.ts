@@ -63,9 +63,13 @@ class Planning {
     const started = openBatches(this.#store, this.#site)
       .map((batch) => asShown(this.#store, batch))
       .sort(byUrgency);
-    const waiting = unendedBatches(this.#store, this.#site)
+    const untilMs = this.#now + HOURS * 3_600_000;
+    const pending = unendedBatches(this.#store, this.#site)
       .filter(({ status }) => status.phase === 'Pending')
       .sort(byUrgency);
+    // nobody waits for one that is to start behind the hours that are planned, however urgent it is then
+    const isLater = ({ spec }: BatchResource): boolean => Date.parse(spec.scheduledStartTime) > untilMs;
+    const waiting = [...pending.filter((batch) => !isLater(batch)), ...pending.filter(isLater)];
     // what is at work has its units before what is still to come gets them
     const ofStarted = started.map((batch) => ({ batch, ...this.#atWork(batch) }));
     const batches = [
@@ -75,7 +79,7 @@ class Planning {
     const units = this.#store.list(Unit, this.#site).map(({ metadata: { name } }) => ({ unit: name, spans: this.#spans.get(name) ?? [] }));
     return {
       asOf: timestamp(this.#now),
-      until: timestamp(this.#now + HOURS * 3_600_000),
+      until: timestamp(untilMs),
       batches,
       units,
       notPlanned: Math.max(0, waiting.length - WAITING_MAX),
@@ -250,7 +254,8 @@ function waitOf(unit: string, { batch, batchID, atMs }: Taken) {
   return { unit, batch, batchID, until: atMs === undefined ? '' : timestamp(atMs) };
 }
 
-/** As the allocation queue does: larger priority first, then the older one. */
+/** As the allocation queue does: larger priority first, then the older one, of those of one moment by name. */
 function byUrgency(a: BatchResource, b: BatchResource): number {
-  return b.spec.priority - a.spec.priority || (a.metadata.createdAt < b.metadata.createdAt ? -1 : 1);
+  const place = ({ metadata: { createdAt, name } }: BatchResource): string => `${createdAt} ${name}`;
+  return b.spec.priority - a.spec.priority || (place(a) < place(b) ? -1 : 1);
 }

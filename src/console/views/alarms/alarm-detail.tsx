@@ -1,6 +1,6 @@
 /** What an alarm means and what to do (ISA-18.2, alarm response), what helped before, and the minutes around it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { acknowledging, lastTimes } from '../../data/alarms.js';
 import { alarms, stale, tagValue, watchTags } from '../../data/plant.js';
 import { can } from '../../data/session.js';
@@ -203,9 +203,12 @@ function Present({ unit, tag: { address, engUnits } }: { readonly unit: string; 
 function LastTimes({ definition, news }: { readonly definition: string; readonly news: string }) {
   const [found, setFound] = useState<readonly AlarmEvent[] | null>(null);
   const [fault, setFault] = useState('');
+  const shown = useRef('');
   useEffect(() => {
     let current = true;
-    lastTimes(definition).then(
+    const background = shown.current === definition; // read again by itself: nobody has touched anything
+    shown.current = definition;
+    lastTimes(definition, { background }).then(
       (events) => current && setFound(events),
       (refused: unknown) => current && setFault(faultText(refused)),
     );

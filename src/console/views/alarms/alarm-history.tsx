@@ -18,7 +18,7 @@ export interface AlarmFilter {
 
 /** Each transition with its time and who did it, newest first; read again when the list of alarms changes. */
 export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
-  const log = useLog<AlarmEvent>((cursor) => alarmEventPage({ ...filter }, cursor), [filter.severity, filter.unit, site.value], alarms.value);
+  const log = useLog<AlarmEvent>((cursor, options) => alarmEventPage({ ...filter }, cursor, options), [filter.severity, filter.unit, site.value], alarms.value);
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={t.alarmTabs.history}>

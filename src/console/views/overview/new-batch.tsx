@@ -9,6 +9,7 @@ import { faultText } from '../../common/fault-text.js';
 import { Field } from '../../common/field.js';
 import { t, words } from '../../common/strings.js';
 import { typedNumber, unitText } from '../../common/text.js';
+import { useAsked } from '../../common/use-asked.js';
 import { useSend } from '../../common/use-send.js';
 import { checkTexts } from '../../plant/check-words.js';
 
@@ -208,25 +209,14 @@ function UnitChoice({ capability, candidates, value, onChoose }: UnitChoiceProps
   );
 }
 
-/** What the gateway says of it, a moment after the last letter. */
+/** What the gateway says of it, a moment after the last letter; what it said of other letters says nothing of these. */
 function Judged({ batch }: { readonly batch: NewBatch }) {
-  const [found, setFound] = useState<PreflightAnswer | string | null>(null);
-  const asked = JSON.stringify(batch);
-  useEffect(() => {
-    let current = true;
-    const timer = window.setTimeout(() => {
-      if (batch.batchID === '') return setFound(null);
-      preflightOfNew(batch).then(
-        (answer) => current && setFound(answer),
-        (fault: unknown) => current && setFound(faultText(fault)),
-      );
-    }, ASKED_MS);
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
-  }, [asked]);
-  if (found === null) return null;
+  return batch.batchID === '' ? null : <JudgedNow batch={batch} />;
+}
+
+function JudgedNow({ batch }: { readonly batch: NewBatch }) {
+  const found = useAsked<PreflightAnswer>(() => preflightOfNew(batch), JSON.stringify(batch), '', ASKED_MS);
+  if (found === null) return <p class="hint">{t.startChecking}</p>;
   const stops = typeof found === 'string' ? [found] : checkTexts(found.checks.filter(({ ok }) => !ok));
   return (
     <div class={stops.length === 0 ? 'note' : 'warning'} role="status" data-testid="new-judged">

@@ -1,9 +1,10 @@
 /** What the shifts tell each other. A note is never changed: what was wrong in one is put right by a further one. */
 import { useEffect, useState } from 'preact/hooks';
+import { Latest } from '../../data/latest.js';
 import { site, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { readNotes, writeNote } from '../../data/shift-notes.js';
-import type { ShiftNote } from '../../data/types.js';
+import type { LogPage, ShiftNote } from '../../data/types.js';
 import { Dialog } from '../../common/dialog.js';
 import { Fault, ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
@@ -52,38 +53,40 @@ const said = words({
 });
 
 const EVERY_MS = 20_000;
+interface Shown {
+  /** The newest first. */
+  readonly notes: readonly ShiftNote[];
+  /** Cursor of what is older; null when nothing is. */
+  readonly older: string | null;
+}
+const NONE: Shown = { notes: [], older: null };
 type Asked = { readonly handOver: boolean; readonly corrects?: number };
 
 export function ShiftNotes() {
-  const [notes, setNotes] = useState<readonly ShiftNote[]>([]);
-  const [older, setOlder] = useState<string | null>(null);
+  const [{ notes, older }, setShown] = useState<Shown>(NONE);
   const [fault, setFault] = useState('');
   const [asked, setAsked] = useState<Asked | null>(null);
-  const look = (): void => {
-    readNotes('').then(
-      ({ items, nextCursor }) => {
-        setNotes((before) => [...items, ...before.filter(({ id }) => id < (items.at(-1)?.id ?? 0))]);
-        setOlder((before) => (before === null ? nextCursor : before));
-        setFault('');
-      },
-      (refused: unknown) => setFault(faultText(refused)),
-    );
+  const [latest] = useState(() => ({ news: new Latest(), older: new Latest() }));
+  const read = (of: keyof typeof latest, cursor: string, take: (before: Shown, page: LogPage<ShiftNote>) => Shown): void => {
+    const taken = (page: LogPage<ShiftNote>): void => {
+      setShown((before) => take(before, page));
+      setFault('');
+    };
+    latest[of].read(() => readNotes(cursor), taken).catch((refused: unknown) => setFault(faultText(refused)));
   };
+  const look = (): void => read('news', '', withNewest);
   useEffect(() => {
-    setNotes([]);
-    setOlder(null);
+    setShown(NONE);
+    setFault('');
     look();
     const timer = window.setInterval(() => !document.hidden && look(), EVERY_MS);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      for (const each of Object.values(latest)) each.forget(); // notes of one site never stand among those of another
+    };
   }, [site.value]);
   const more = (): void => {
-    readNotes(older ?? '').then(
-      ({ items, nextCursor }) => {
-        setNotes((before) => [...before, ...items]);
-        setOlder(nextCursor ?? '');
-      },
-      (refused: unknown) => setFault(faultText(refused)),
-    );
+    if (older !== null) read('older', older, (before, page) => withOlder(before, older, page));
   };
   return (
     <div class="shift-notes" data-testid="shift-notes">
@@ -104,7 +107,7 @@ export function ShiftNotes() {
           <Note key={note.id} note={note} onCorrect={can('shiftnote:create') ? () => setAsked({ handOver: false, corrects: note.id }) : undefined} />
         ))}
       </ul>
-      {older !== null && older !== '' && (
+      {older !== null && (
         <button type="button" class="button" onClick={more} data-testid="notes-older">
           {said.older}
         </button>
@@ -121,6 +124,18 @@ export function ShiftNotes() {
       )}
     </div>
   );
+}
+
+/** What was read before stays below the newest, unless so many came meanwhile that some between would be left out unsaid. */
+function withNewest(before: Shown, { items, nextCursor }: LogPage<ShiftNote>): Shown {
+  const last = items.at(-1)?.id ?? 0;
+  const joins = (before.notes[0]?.id ?? -1) >= last - 1;
+  return joins ? { notes: [...items, ...before.notes.filter(({ id }) => id < last)], older: before.older } : { notes: items, older: nextCursor };
+}
+
+/** @param cursor that was asked for: what is shown may end elsewhere by now. */
+function withOlder(before: Shown, cursor: string, { items, nextCursor }: LogPage<ShiftNote>): Shown {
+  return before.older === cursor ? { notes: [...before.notes, ...items], older: nextCursor } : before;
 }
 
 function Note({ note, onCorrect }: { readonly note: ShiftNote; readonly onCorrect: (() => void) | undefined }) {

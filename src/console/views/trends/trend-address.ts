@@ -53,8 +53,7 @@ export function lookedAt(query: ViewQuery): Looked {
 }
 
 function windowMsOf(text: string): number {
-  const known = WINDOWS[text as Window];
-  if (known !== undefined) return known;
+  if (Object.hasOwn(WINDOWS, text)) return WINDOWS[text as Window];
   const seconds = /^(\d{1,8})s$/.exec(text);
   return seconds && Number(seconds[1]) > 0 ? Number(seconds[1]) * 1000 : WINDOWS['5m'];
 }
