@@ -344,7 +344,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await says(phone.getByTestId('to-do-modes-tic101'), /TIC101/);
     await says(phone.getByTestId('last-done'), /Zuletzt getan: .*TIC101: Automatik → Hand/);
     const told = [await phone.getByTestId('to-go-on').innerText(), await phone.getByTestId('chain').innerText(), await phone.getByTestId('last-done').innerText()].join(' ');
-    const own = told.replaceAll('the loop was taken by hand', '');
+    const own = told.replaceAll('the loop was taken by hand', '').replaceAll('Measure the pH of the reactor contents', ''); // what people and recipes have written stays as it is
     t.notMatch(own, /\b(is|are|the|held|phase|again|Activated|Manual|Automatic|alarm-|write-mode|stands)\b/, own);
     await inMode(admin, 'Automatic');
     await phone.context().close();

@@ -101,7 +101,7 @@ export function startHistory(): void {
   // what people do to the equipment changes no batch, and is among its events
   let byHand = '';
   effect(() => {
-    const stamp = [...modules.value.values()].map(({ name, mode, interlockBypass }) => `${name} ${mode} ${interlockBypass.active}`).join();
+    const stamp = [...modules.value.values()].map(({ name, updatedAt }) => `${name} ${updatedAt}`).join();
     if (stamp !== byHand) readSoon();
     byHand = stamp;
   });
