@@ -2,7 +2,8 @@
 import type { Request, Route } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, allSent, batch, firstAdmin, open, PASSWORD, says, startConsole, SITE } from './person.js';
+import { account, allSent, batch, firstAdmin, open, panelOf, PASSWORD, says, signIn, startConsole, SITE } from './person.js';
+import { wireOf } from './wire.js';
 
 /** What a page is answered only when the test says so. */
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
@@ -165,6 +166,21 @@ t.test('answers that come late, or not at all', async (t) => {
     await eventually('the history has been read again', async () => histories >= 1);
     page.off('request', note);
     t.same(alive, [], 'while alarms come and somebody else engineers');
+  });
+
+  await t.test('the line of the last minutes breaks where no live data came, and does not go on with the last value', async () => {
+    const lost = await panelOf(browser);
+    const wire = await wireOf(lost);
+    await lost.goto(`${box.base}/hmi`);
+    await signIn(lost, 'olga');
+    const ends = lost.getByTestId('unit-rx101').locator('.spark-end');
+    await ends.first().waitFor({ state: 'attached' });
+    await wire.lose(true);
+    await lost.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    await eventually('no line has an end that is now', async () => (await ends.count()) === 0);
+    await wire.lose(false);
+    await ends.first().waitFor({ state: 'attached' });
+    await lost.context().close();
   });
 
   await t.test('a page that the browser had kept aside begins anew: nobody finds what another person had open', async (t) => {

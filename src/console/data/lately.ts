@@ -1,7 +1,7 @@
 /** The last minutes of the values that tiles show: from the historian once, then from the stream, one point for each few seconds. */
 import { type Signal, signal } from '@preact/signals';
 import { boxNowMs } from './box-clock.js';
-import { site, tagValue } from './plant.js';
+import { site, stale, tagValue } from './plant.js';
 import { can } from './session.js';
 import { readCurves } from './trend.js';
 
@@ -17,6 +17,8 @@ const EVERY_MS = 6000;
 const NOTHING: Lately = { times: [], values: [] };
 
 interface Kept {
+  /** The site that the unit is of: another may have a unit of the same name. */
+  readonly of: string;
   readonly unit: string;
   readonly address: string;
   readonly line: Signal<Lately>;
@@ -26,11 +28,13 @@ const kept = new Map<string, Kept>();
 let timer = 0;
 
 export function lately(unit: string, address: string): Signal<Lately> {
-  const key = `${site.peek()} ${unit} ${address}`;
+  const of = site.peek();
+  const key = `${of} ${unit} ${address}`;
   const known = kept.get(key);
   if (known) return known.line;
+  for (const [other, one] of kept) if (one.of !== of) kept.delete(other); // it is read anew when somebody comes back to it
   const line = signal(NOTHING);
-  const one = { unit, address, line };
+  const one = { of, unit, address, line };
   kept.set(key, one);
   if (timer === 0) timer = window.setInterval(() => kept.forEach(grow), EVERY_MS);
   if (can('historian:tags')) begin(one);
@@ -49,11 +53,16 @@ function begin({ unit, address, line }: Kept): void {
   );
 }
 
-function grow({ unit, address, line }: Kept): void {
+/** While no live data comes nobody knows the value: the line breaks, and does not go on with the last one. */
+function grow({ of, unit, address, line }: Kept): void {
+  if (of !== site.peek()) return;
   const { value, quality } = tagValue(unit, address).peek();
   const now = boxNowMs() / 1000;
   const { times, values } = line.peek();
   const from = times.findIndex((at) => at >= now - LONG_MS / 1000);
   if (from < 0 && times.length > 0) return void (line.value = NOTHING);
-  line.value = { times: [...times.slice(Math.max(0, from)), now], values: [...values.slice(Math.max(0, from)), typeof value === 'number' && quality === 'Good' ? value : null] };
+  line.value = {
+    times: [...times.slice(Math.max(0, from)), now],
+    values: [...values.slice(Math.max(0, from)), typeof value === 'number' && quality === 'Good' && !stale.peek() ? value : null],
+  };
 }
