@@ -27,7 +27,7 @@ interface Happened {
   withNews(known: readonly object[], news: readonly object[]): readonly { readonly id: number }[];
 }
 
-type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string];
+type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string | undefined];
 
 /** `Command`, `Alarm` and `System` are of the batch; the others are state changes of that kind of element. */
 function eventsOf(rows: readonly Row[]): object[] {
