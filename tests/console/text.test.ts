@@ -1,5 +1,6 @@
 /** Texts and numbers as the pages show them, without a browser: what is recorded is shown with every letter of it. */
 import t from 'tap';
+import { DATA_TYPES, TAG_TYPES } from '../../runtime/vocabulary/data-types.js';
 import { pageModule } from './page-module.js';
 
 interface Texts {
@@ -67,4 +68,34 @@ t.test('a record of the trail says for whom a component did it: the first person
     records.map((each) => askedBy(each, askers)),
     ['Anna', '', '', ''],
   );
+});
+
+t.test('what somebody types for a tag is judged by its type, whether it is written or tuned', async (t) => {
+  interface Entry {
+    enteredValue(tag: object, text: string): { readonly value: unknown; readonly fault: string };
+  }
+  const { enteredValue } = await pageModule<Entry>('common/entered-value.ts');
+  const tag = (dataType: string) => ({ dataType, engMin: '0', engMax: '100' });
+  const ROWS: readonly (readonly [type: string, text: string, value: unknown, fault: RegExp])[] = [
+    ['Float', '12,5', 12.5, /^$/],
+    ['Float', 'a', Number.NaN, /./],
+    ['Float', '100.5', 100.5, /0.*100/],
+    ['Integer', '7', 7, /^$/],
+    ['Integer', '7.5', 7.5, /./],
+    ['Boolean', 'false', false, /^$/],
+    ['Boolean', '', false, /./],
+    ['String', ' ', ' ', /^$/],
+    ['Time', ' T#5s ', 'T#5s', /^$/],
+    ['Time', ' ', '', /./],
+  ];
+  for (const [type, text, value, fault] of ROWS) {
+    const found = enteredValue(tag(type), text);
+    t.strictSame(found.value, value, `${type} ${text}`);
+    t.match(found.fault, fault, `${type} ${text}`);
+  }
+});
+
+t.test('a number is one by the name that its tag, its parameter or its output has for the type', async (t) => {
+  const { isNumeric } = await pageModule<{ isNumeric(type: string): boolean }>('data/types.ts');
+  for (const type of [...TAG_TYPES, ...DATA_TYPES]) t.equal(isNumeric(type), ['Float', 'Integer', 'REAL', 'INT'].includes(type), type);
 });

@@ -6,6 +6,7 @@ import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js'
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
+import type { PreflightCheck } from './to-do.js';
 import type { BatchDetail, BatchMessage, Command, LogPage, PreflightAnswer } from './types.js';
 import { view } from './view.js';
 
@@ -96,8 +97,6 @@ export async function command(name: string, word: Command, reason: string): Prom
   await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/command`, { kind: 'Batch', name, command: word, ...(reason === '' ? {} : { reason }) });
   readSoon();
 }
-
-export type PreflightCheck = PreflightAnswer['checks'][number];
 
 /** What the gateway says of a command before it is sent. */
 export interface Preflight {
