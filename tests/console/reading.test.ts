@@ -1,5 +1,6 @@
 /** How the pages read: all that is asked for, in the order of the questions, and nothing that has ended; against a box that the test answers for. */
 import t from 'tap';
+import { eventually } from '../support/api-client.js';
 import { listAnswer, pageBox } from './page-box.js';
 import { pageModule } from './page-module.js';
 
@@ -30,4 +31,116 @@ t.test('runs by hand: the newest of all kinds, whatever they are called, and whe
   pageBox((path) => (path.startsWith('phases') ? listAnswer(many, '/api/v1/sites/x/phases?more', 200) : listAnswer([])));
   const newest = await readRuns('rx101');
   t.strictSame([newest.runs.length, newest.runs[0]?.name, newest.hasOlder], [50, 'r0', true]);
+});
+
+interface BatchPage {
+  select(name: string): void;
+  startBatch(): void;
+  startHistory(): void;
+  readSoon(): void;
+  readWhole(): Promise<boolean>;
+  readOlder(): Promise<void>;
+  readOlderMessages(): Promise<void>;
+  readonly EVENTS_MAX: number;
+  readonly me: { value: object };
+  readonly site: { value: string };
+  readonly detail: { readonly value: { readonly name: string } | null };
+  readonly messages: { readonly value: readonly { readonly id: number }[] };
+  readonly olderMessages: { readonly value: string | null };
+  readonly batchFault: { readonly value: unknown };
+  readonly events: { readonly value: readonly { readonly id: number }[] };
+  readonly olderCursor: { readonly value: string | null };
+}
+const BATCH = 'data/batch.ts data/history.ts data/session.ts data/plant.ts';
+const down = (from: number, count: number): readonly { readonly id: number }[] => Array.from({ length: Math.min(count, from) }, (_, at) => ({ id: from - at }));
+const NO_PAGE = { items: [], nextCursor: null };
+const HELD = { name: 'b', phase: 'Running', updatedAt: '1', recipe: { name: 'r', controlRecipe: 'c' } };
+
+/** A log of so many entries, newest first, page by page; a cursor is the number that comes next. */
+function logOf(last: number, path: string): object {
+  const query = new URLSearchParams(path.split('?')[1]);
+  const [from, limit] = [Number(query.get('cursor') ?? last), Number(query.get('limit'))];
+  return { items: down(from, limit), nextCursor: from > limit ? String(from - limit) : null };
+}
+
+t.test('messages that came in a gap, more than a page holds, are not lost between the new ones and the old', async (t) => {
+  let last = 60;
+  const box = pageBox((path) => (path.startsWith('batches/b/messages') ? logOf(last, path) : HELD));
+  const page = await pageModule<BatchPage>(BATCH);
+  page.me.value = { actions: ['batch:messages'] };
+  page.select('b');
+  await eventually('the first page is there', async () => page.messages.value.length === 50);
+  await page.readOlderMessages();
+  t.equal(page.messages.value.length, 60);
+  last = 62;
+  page.readSoon();
+  await eventually('two more are there', async () => page.messages.value.length === 62);
+  t.equal(page.olderMessages.value, null, 'what somebody has gone back to stays');
+  last = 200;
+  page.readSoon();
+  await eventually('the newest are there', async () => page.messages.value[0]?.id === 200);
+  const ids = (): readonly number[] => page.messages.value.map(({ id }) => id);
+  t.strictSame(
+    ids(),
+    down(200, 50).map(({ id }) => id),
+  );
+  t.equal(page.olderMessages.value, '150');
+  await page.readOlderMessages();
+  t.strictSame(
+    ids(),
+    down(200, 100).map(({ id }) => id),
+    'and those before them can be read',
+  );
+  t.ok(box.asked.length > 0);
+});
+
+t.test('a batch that could not be read is asked for again, and the page says why it is not there', async (t) => {
+  let answer: () => unknown = () => Promise.reject(new TypeError('the line is down'));
+  const box = pageBox(() => answer());
+  const page = await pageModule<BatchPage>(BATCH, 'en-US');
+  page.startBatch();
+  page.select('b');
+  await eventually('the fault is told', async () => page.batchFault.value !== undefined);
+  answer = () => HELD;
+  box.tick();
+  await eventually('it is there', async () => page.detail.value?.name === 'b');
+  t.equal(page.batchFault.value, undefined);
+});
+
+t.test('the whole journal is read page by page to its end, or to its bound, and older events are a page at a time', async (t) => {
+  let last = 4100;
+  pageBox((path) => (path.startsWith('batches/b/events') || path.startsWith('batches/c/events') ? logOf(last, path) : path.includes('messages') ? NO_PAGE : HELD));
+  const page = await pageModule<BatchPage>(BATCH, 'en-AU');
+  page.me.value = { actions: ['batch:events'] };
+  page.startHistory();
+  page.select('b');
+  t.equal(await page.readWhole(), true);
+  t.equal(page.events.value.length, 4100);
+  t.equal(page.events.value[0]?.id, 1, 'from the first');
+  t.equal(page.olderCursor.value, null);
+  last = 50_000;
+  page.select('c');
+  t.equal(await page.readWhole(), true);
+  t.equal(page.events.value.length, page.EVENTS_MAX, 'a bound');
+  t.not(page.olderCursor.value, null, 'and that there is more is known');
+});
+
+t.test('what was answered before is looked for page by page, and no further than it has to be', async (t) => {
+  interface Prompts {
+    readonly me: { value: object };
+    readAsked(prompt: object): Promise<{ readonly earlier: readonly { readonly id: number }[] }>;
+  }
+  const box = pageBox((path) => {
+    if (!path.includes('/events')) return { stepPath: 'p/q', spec: { parameterValues: [] } };
+    const { items, ...more } = logOf(3000, path) as { readonly items: readonly { readonly id: number }[] };
+    return { ...more, items: items.map(({ id }) => ({ id, eventSubType: id % 100 === 0 ? 'Prompt Response' : 'State Change' })) };
+  });
+  const page = await pageModule<Prompts>('data/prompt-answers.ts data/session.ts');
+  page.me.value = { actions: ['batch:events'] };
+  const { earlier } = await page.readAsked({ phase: 'p', batch: 'b' });
+  t.strictSame(
+    earlier.map(({ id }) => id),
+    [3000, 2900, 2800, 2700],
+  );
+  t.equal(box.asked.filter((path) => path.includes('/events')).length, 2);
 });

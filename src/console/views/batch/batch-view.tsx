@@ -1,11 +1,13 @@
 /** One batch: its procedure, the chart that runs, what it waits for, what it asks and says, and the commands. */
 import { useEffect, useState } from 'preact/hooks';
-import { detail, gone, select } from '../../data/batch.js';
+import { batchFault, detail, gone, select } from '../../data/batch.js';
 import { watchProcedure } from '../../data/procedure.js';
 import { can } from '../../data/session.js';
 import { readMeanings, readSigned, type Signed, signResource } from '../../data/signatures.js';
 import { isFinal } from '../../data/states.js';
 import { addressOf, narrow, view } from '../../data/view.js';
+import { ReadFault } from '../../common/fault.js';
+import { faultText } from '../../common/fault-text.js';
 import { meaningText, t, words } from '../../common/strings.js';
 import { momentText } from '../../common/text.js';
 import { Facts } from '../../plant/batch-detail.js';
@@ -59,9 +61,12 @@ function BatchView({ name }: { readonly name: string }) {
   }, [name, signedCount]);
   if (!batch || batch.name !== name)
     return (
-      <p class="panel page empty" role="status" data-testid="batch-none">
-        {gone.value ? t.noBatch(name) : t.reading}
-      </p>
+      <div class="panel page">
+        <ReadFault text={batchFault.value === undefined ? '' : faultText(batchFault.value)} />
+        <p class="empty" role="status" data-testid="batch-none">
+          {gone.value ? t.noBatch(name) : t.reading}
+        </p>
+      </div>
     );
   return (
     <div class={`batch-page batch-page-${tab}`} data-testid="batch-view">
