@@ -142,5 +142,115 @@ t.test('what was answered before is looked for page by page, and no further than
     earlier.map(({ id }) => id),
     [3000, 2900, 2800, 2700],
   );
-  t.equal(box.asked.filter((path) => path.includes('/events')).length, 2);
+  t.equal(box.asked.filter((path) => path.startsWith('batches/b/events')).length, 2);
+});
+
+interface GoingOnPage extends BatchPage {
+  watchGoingOn(): () => void;
+  readonly goingOn: { readonly value: { readonly list: readonly object[] } | null };
+  readonly modules: { value: ReadonlyMap<string, object> };
+  readonly watching: { value: boolean };
+  readonly signInAsked: { readonly value: boolean };
+}
+
+t.test('what is in the way is asked when what it rests on changes, seldom otherwise, and not while nobody can see it; a panel that watches asks too', async (t) => {
+  const held = { ...HELD, phase: 'Held', units: ['rx101'] };
+  const box = pageBox((path) => (path === 'batches/preflight' ? { checks: [], allocations: [] } : path.includes('messages') ? NO_PAGE : held));
+  const page = await pageModule<GoingOnPage>(`${BATCH} data/going-on.ts data/watching.ts`, 'en-NZ');
+  const asked = (): number => box.asked.filter((path) => path === 'batches/preflight').length;
+  page.me.value = { actions: ['batch:preflight'] };
+  page.watching.value = true;
+  page.select('b');
+  await eventually('the batch is there', async () => page.detail.value !== null);
+  const end = page.watchGoingOn();
+  await eventually('it is answered', async () => page.goingOn.value !== null);
+  t.equal(page.signInAsked.value, false, 'who watches is not asked to sign in');
+  t.equal(asked(), 1);
+  const second = (): Promise<void> => {
+    box.tick();
+    return new Promise((resolve) => setImmediate(resolve)); // what an interval does once more it does when it is done with the last time
+  };
+  for (let seconds = 0; seconds < 4; seconds += 1) await second();
+  t.equal(asked(), 1, 'not each second');
+  page.modules.value = new Map([['tic101', { name: 'tic101', unit: 'rx101', mode: 'Manual' }]]);
+  t.equal(asked(), 2, 'a module was taken');
+  page.modules.value = new Map([...page.modules.value, ['tic201', { name: 'tic201', unit: 'tk201', mode: 'Manual' }]]);
+  t.equal(asked(), 2, 'of another unit');
+  await second();
+  t.equal(asked(), 3, 'now and then');
+  Object.assign(document, { hidden: true });
+  for (let seconds = 0; seconds < 20; seconds += 1) await second();
+  t.equal(asked(), 3, 'nobody sees it');
+  end();
+});
+
+interface CurvesPage {
+  readBatchCurves(batch: object, pens: readonly object[], span: object, compared: object | undefined, known: unknown): Promise<Curves>;
+  readOther(name: string): Promise<{ readonly batch: object; readonly timeline: object | undefined; readonly timelineFault: unknown }>;
+}
+interface Curves {
+  readonly curves: readonly { readonly own: { readonly times: readonly number[]; readonly values: readonly number[] }; readonly other: object | undefined }[];
+  readonly otherFault: unknown;
+}
+const START_MS = Date.parse('2026-11-22T12:00:00.000Z');
+const S = (second: number): number => START_MS + second * 1000;
+
+/** One sample each ten seconds; its value is the second. */
+function samples(path: string): object {
+  const query = new URLSearchParams(path.split('?')[1]);
+  const [from, to] = ['from', 'to'].map((name) => (Date.parse(query.get(name) ?? '') - START_MS) / 10_000);
+  const items = [];
+  for (let at = Math.max(0, Math.ceil(from ?? 0)); at <= (to ?? 0); at += 1) items.push({ ts: new Date(S(at * 10)).toISOString(), value: at * 10, quality: 'Good' });
+  return { items, nextCursor: null };
+}
+
+t.test('curves of a batch that runs go on from what is known, and are what a whole read gives', async (t) => {
+  const box = pageBox(samples);
+  const page = await pageModule<CurvesPage>('data/batch-curves.ts', 'en-ZA');
+  const batch = { startedAt: new Date(S(0)).toISOString(), allocations: [] };
+  const pens = [{ unit: 'u', address: 'a.pv', label: '', engUnits: '' }];
+  const first = await page.readBatchCurves(batch, pens, { fromMs: S(0), toMs: S(600) }, undefined, undefined);
+  box.asked.length = 0;
+  const next = await page.readBatchCurves(batch, pens, { fromMs: S(0), toMs: S(605) }, undefined, first);
+  const longer = await page.readBatchCurves(batch, pens, { fromMs: S(0), toMs: S(640) }, undefined, next);
+  const froms = box.asked.map((path) => (Date.parse(new URLSearchParams(path.split('?')[1]).get('from') ?? '') - START_MS) / 1000);
+  t.ok(
+    froms.every((from) => from >= 500),
+    `only the end is asked for: ${froms.join()}`,
+  );
+  t.strictSame(
+    longer.curves[0]?.own.times,
+    Array.from({ length: 65 }, (_, at) => S(at * 10) / 1000),
+    'each once, in order',
+  );
+  t.strictSame(
+    longer.curves[0]?.own.values,
+    Array.from({ length: 65 }, (_, at) => at * 10),
+  );
+  box.asked.length = 0;
+  await page.readBatchCurves(batch, pens, { fromMs: S(100), toMs: S(300) }, undefined, longer);
+  t.strictSame(box.asked, [], 'a part of what is known');
+  await page.readBatchCurves(batch, pens, { fromMs: S(-900), toMs: S(300) }, undefined, longer);
+  t.not(box.asked.length, 0, 'what lies before is read');
+});
+
+t.test('of another batch what can be read is shown, and what could not is told', async (t) => {
+  const refusal = (): Response => Response.json({ error: 'the historian is busy', code: 'busy' }, { status: 503 });
+  const other = { batch: { startedAt: new Date(S(-86_400)).toISOString(), endedAt: '', allocations: [] } };
+  pageBox((path) =>
+    path.endsWith('/timeline')
+      ? refusal()
+      : path.startsWith('batches/')
+        ? { name: 'c' }
+        : Date.parse(new URLSearchParams(path.split('?')[1]).get('to') ?? '') < S(-1000)
+          ? refusal()
+          : samples(path),
+  );
+  const page = await pageModule<CurvesPage>('data/batch-curves.ts data/other-batch.ts', 'en-CA');
+  const batch = { startedAt: new Date(S(0)).toISOString(), allocations: [] };
+  const { curves, otherFault } = await page.readBatchCurves(batch, [{ unit: 'u', address: 'a.pv' }], { fromMs: S(0), toMs: S(600) }, other, undefined);
+  t.equal(curves[0]?.own.times.length, 61);
+  t.equal(curves[0]?.other, undefined);
+  t.match(otherFault, { message: 'the historian is busy' });
+  t.match(await page.readOther('c'), { batch: { name: 'c' }, timeline: undefined, timelineFault: { message: 'the historian is busy' } });
 });

@@ -112,7 +112,14 @@ const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warni
 function usePreflight(batch: string, command: 'Start' | 'Restart', again = ''): Preflight | string | null {
   const [found, setFound] = useState<Preflight | string | null>(null);
   useEffect(() => {
-    preflight(batch, command).then(setFound, (fault: unknown) => setFound(faultText(fault)));
+    let isCurrent = true;
+    preflight(batch, command).then(
+      (answer) => isCurrent && setFound(answer),
+      (fault: unknown) => isCurrent && setFound(faultText(fault)),
+    );
+    return () => {
+      isCurrent = false;
+    };
   }, [batch, again]);
   return found;
 }

@@ -18,6 +18,7 @@ const said = words({
   en: {
     title: 'To go on',
     nothing: 'Nothing is in the way.',
+    notAllowed: 'You may not ask what is in the way; call an operator.',
     open: (open: number, all: number) => `${open} of ${all} open`,
     done: 'done',
     isOpen: 'open',
@@ -38,6 +39,7 @@ const said = words({
   de: {
     title: 'Zum Weiterfahren',
     nothing: 'Nichts steht im Weg.',
+    notAllowed: 'Sie dürfen nicht fragen, was im Weg steht; rufen Sie einen Bediener.',
     open: (open: number, all: number) => `${open} von ${all} offen`,
     done: 'erledigt',
     isOpen: 'offen',
@@ -74,7 +76,7 @@ export function ToGoOn({ batch }: { readonly batch: BatchDetail }) {
         {command === undefined ? (
           <p class="hint">{batch.endedAt !== '' ? said.ended : batch.phase === 'Pending' ? said.waits : said.runs}</p>
         ) : list === undefined ? (
-          <p class="hint">{t.reading}</p>
+          <p class="hint">{can('batch:preflight') ? t.reading : said.notAllowed}</p>
         ) : (
           list.length === 0 && <p class="hint">{said.nothing}</p>
         )}
