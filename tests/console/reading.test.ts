@@ -1,7 +1,7 @@
 /** How the pages read: all that is asked for, in the order of the questions, and nothing that has ended; against a box that the test answers for. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { listAnswer, pageBox } from './page-box.js';
+import { held, listAnswer, pageBox } from './page-box.js';
 import { pageModule } from './page-module.js';
 
 t.test('runs by hand: the newest of all kinds, whatever they are called, and whether there are older ones', async (t) => {
@@ -154,8 +154,8 @@ interface GoingOnPage extends BatchPage {
 }
 
 t.test('what is in the way is asked when what it rests on changes, seldom otherwise, and not while nobody can see it; a panel that watches asks too', async (t) => {
-  const held = { ...HELD, phase: 'Held', units: ['rx101'] };
-  const box = pageBox((path) => (path === 'batches/preflight' ? { checks: [], allocations: [] } : path.includes('messages') ? NO_PAGE : held));
+  const batch = { ...HELD, phase: 'Held', units: ['rx101'] };
+  const box = pageBox((path) => (path === 'batches/preflight' ? { checks: [], allocations: [] } : path.includes('messages') ? NO_PAGE : batch));
   const page = await pageModule<GoingOnPage>(`${BATCH} data/going-on.ts data/watching.ts`, 'en-NZ');
   const asked = (): number => box.asked.filter((path) => path === 'batches/preflight').length;
   page.me.value = { actions: ['batch:preflight'] };
@@ -253,4 +253,52 @@ t.test('of another batch what can be read is shown, and what could not is told',
   t.equal(curves[0]?.other, undefined);
   t.match(otherFault, { message: 'the historian is busy' });
   t.match(await page.readOther('c'), { batch: { name: 'c' }, timeline: undefined, timelineFault: { message: 'the historian is busy' } });
+});
+
+interface SitePage {
+  readonly me: { value: object };
+  readonly site: { value: string };
+  readonly batches: { value: readonly object[] };
+  readonly alarms: { value: readonly object[] };
+  readonly plan: { readonly value: { readonly batches: readonly object[] } | null };
+  readonly acknowledging: { readonly value: ReadonlySet<string> };
+  watchPlan(): () => void;
+  plannedOf(batch: string): object | undefined;
+  acknowledge(alarm: object): Promise<void>;
+  tagValue(unit: string, address: string): { value: object };
+  lately(unit: string, address: string): { readonly value: { readonly values: readonly (number | null)[] } };
+}
+
+t.test('what is known of one site is not told of a batch or a value of another that is called alike', async (t) => {
+  const answer = held<object>();
+  const box = pageBox((path) => (path === 'plan' ? { batches: [{ batch: 'b', endsAt: 'soon' }] } : []));
+  const page = await pageModule<SitePage>('data/plan.ts data/lately.ts data/session.ts data/plant.ts', 'en-SG');
+  page.me.value = { actions: ['plan:read'] };
+  page.site.value = 'north';
+  const end = page.watchPlan();
+  await eventually('the plan is there', async () => page.plannedOf('b') !== undefined);
+  box.answer = (path) => (path === 'plan' ? answer.promise : []);
+  page.site.value = 'south';
+  t.equal(page.plannedOf('b'), undefined, 'until that of the other site is read');
+  end();
+  page.tagValue('u', 'a.pv').value = { value: 7, quality: 'Good' };
+  const south = page.lately('u', 'a.pv');
+  box.tick();
+  t.strictSame(south.value.values, [7]);
+  page.site.value = 'north';
+  box.tick();
+  t.strictSame(south.value.values, [7], 'a value of another site');
+  t.not(page.lately('u', 'a.pv'), south);
+  answer.give({ batches: [] });
+});
+
+t.test('an alarm that was acknowledged and is gone is acknowledged no more', async (t) => {
+  pageBox(() => ({}));
+  const page = await pageModule<SitePage>('data/alarms.ts data/plant.ts', 'en-HK');
+  const alarm = { name: 'hot', state: 'ActiveUnacknowledged', activatedAt: '' };
+  page.alarms.value = [alarm];
+  await page.acknowledge(alarm);
+  t.strictSame([...page.acknowledging.value], ['hot']);
+  page.alarms.value = [];
+  t.strictSame([...page.acknowledging.value], []);
 });

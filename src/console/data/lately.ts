@@ -17,6 +17,7 @@ const EVERY_MS = 6000;
 const NOTHING: Lately = { times: [], values: [] };
 
 interface Kept {
+  readonly site: string;
   readonly unit: string;
   readonly address: string;
   readonly line: Signal<Lately>;
@@ -26,11 +27,13 @@ const kept = new Map<string, Kept>();
 let timer = 0;
 
 export function lately(unit: string, address: string): Signal<Lately> {
+  // values are those of the site that is shown: lines of another one would go on with them
+  for (const [other, one] of kept) if (one.site !== site.peek()) kept.delete(other);
   const key = `${site.peek()} ${unit} ${address}`;
   const known = kept.get(key);
   if (known) return known.line;
   const line = signal(NOTHING);
-  const one = { unit, address, line };
+  const one = { site: site.peek(), unit, address, line };
   kept.set(key, one);
   if (timer === 0) timer = window.setInterval(() => kept.forEach(grow), EVERY_MS);
   if (can('historian:tags')) begin(one);
@@ -49,7 +52,8 @@ function begin({ unit, address, line }: Kept): void {
   );
 }
 
-function grow({ unit, address, line }: Kept): void {
+function grow({ site: own, unit, address, line }: Kept): void {
+  if (own !== site.peek()) return;
   const { value, quality } = tagValue(unit, address).peek();
   const now = boxNowMs() / 1000;
   const { times, values } = line.peek();

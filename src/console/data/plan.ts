@@ -9,24 +9,37 @@ import type { Plan, PlannedBatch } from './types.js';
 
 const EVERY_MS = 10_000;
 const MOVED_MS = 500;
+/** What was read longer ago promises nothing any more. */
+const STANDS_MS = 60_000;
 
 export const plan = signal<Plan | null>(null);
 const latest = new Latest();
+let planned = { site: '', readMonoMs: 0 };
 
 const readSoon = coalesced(MOVED_MS, async () => {
   if (site.peek() === '' || !can('plan:read') || document.hidden) return;
+  const asked = site.peek();
   await latest
     .read(
       () => get<Plan>(atSite('plan'), { background: true }),
-      (found) => (plan.value = found),
+      (found) => {
+        planned = { site: asked, readMonoMs: performance.now() };
+        plan.value = found;
+      },
     )
-    .catch(() => undefined); // what was read stands, with its time
+    .catch(() => {
+      if (performance.now() - planned.readMonoMs > STANDS_MS) plan.value = null; // its tiles tell no end then, rather than an old one
+    });
 });
 
 /** @returns ends it. */
 export function watchPlan(): () => void {
   const timer = window.setInterval(readSoon, EVERY_MS);
   const end = effect(() => {
+    if (site.value !== planned.site) {
+      latest.forget(); // batches of two sites may be called alike
+      plan.value = null;
+    }
     if (batches.value && site.value !== '') readSoon();
   });
   return () => {

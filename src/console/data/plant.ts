@@ -245,9 +245,9 @@ async function readAll(): Promise<void> {
 }
 
 async function askOverview(): Promise<SiteOverview> {
-  const askedAtMs = Date.now();
+  const askedMonoMs = performance.now();
   const overview = await get<SiteOverview>(atSite('overview'), BACKGROUND);
-  noteBoxTime(overview.asOf, askedAtMs);
+  noteBoxTime(overview.asOf, performance.now() - askedMonoMs);
   return overview;
 }
 

@@ -48,16 +48,30 @@ function BatchView({ name }: { readonly name: string }) {
   const tab = TABS.find((each) => each === view.value.query.tab) ?? 'procedure';
   useEffect(() => {
     if (!can('signature:create')) return;
+    let isCurrent = true; // what is signed is what was asked about last
     readMeanings('Batch', name).then(
       ({ items, digest }) => {
+        if (!isCurrent) return;
         setShown(digest);
         setMeanings(items.filter(({ applicable }) => applicable !== false).map(({ meaning }) => meaning));
       },
-      () => setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))), // a gateway that does not tell judges it all the same
+      // a gateway that does not tell judges it all the same
+      () => isCurrent && setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))),
     );
+    return () => {
+      isCurrent = false;
+    };
   }, [name, phase, signing]);
   useEffect(() => {
-    if (can('signature:list')) readSigned('Batch', name).then(setWho, () => undefined); // asked again with the next signature
+    if (!can('signature:list')) return;
+    let isCurrent = true;
+    readSigned('Batch', name).then(
+      (signed) => isCurrent && setWho(signed),
+      () => undefined, // asked again with the next signature
+    );
+    return () => {
+      isCurrent = false;
+    };
   }, [name, signedCount]);
   if (!batch || batch.name !== name)
     return (

@@ -73,7 +73,15 @@ export function Compare({ batch }: { readonly batch: BatchDetail }) {
   const { with: name = '' } = view.value.query;
   const [others, setOthers] = useState<readonly BatchItem[]>([]);
   useEffect(() => {
-    if (can('batch:list')) batchesLike(batch).then(setOthers, () => undefined); // asked again when the view is opened again
+    if (!can('batch:list')) return;
+    let isCurrent = true;
+    batchesLike(batch).then(
+      (found) => isCurrent && setOthers(found),
+      () => undefined, // asked again when the view is opened again
+    );
+    return () => {
+      isCurrent = false;
+    };
   }, [batch.name, batch.recipe.name]);
   if (others.length === 0) return null;
   return (

@@ -1,5 +1,6 @@
 /** What the shifts tell each other. A note is never changed: what was wrong in one is put right by a further one. */
 import { useEffect, useState } from 'preact/hooks';
+import { Latest } from '../../data/latest.js';
 import { site, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { readNotes, writeNote } from '../../data/shift-notes.js';
@@ -59,17 +60,21 @@ export function ShiftNotes() {
   const [older, setOlder] = useState<string | null>(null);
   const [fault, setFault] = useState('');
   const [asked, setAsked] = useState<Asked | null>(null);
+  const [latest] = useState(() => new Latest());
   const look = (): void => {
-    readNotes('').then(
-      ({ items, nextCursor }) => {
-        setNotes((before) => [...items, ...before.filter(({ id }) => id < (items.at(-1)?.id ?? 0))]);
-        setOlder((before) => (before === null ? nextCursor : before));
-        setFault('');
-      },
-      (refused: unknown) => setFault(faultText(refused)),
-    );
+    latest
+      .read(
+        () => readNotes(''),
+        ({ items, nextCursor }) => {
+          setNotes((before) => [...items, ...before.filter(({ id }) => id < (items.at(-1)?.id ?? 0))]);
+          setOlder((before) => (before === null ? nextCursor : before));
+          setFault('');
+        },
+      )
+      .catch((refused: unknown) => setFault(faultText(refused)));
   };
   useEffect(() => {
+    latest.forget(); // of another site
     setNotes([]);
     setOlder(null);
     look();
@@ -77,8 +82,10 @@ export function ShiftNotes() {
     return () => clearInterval(timer);
   }, [site.value]);
   const more = (): void => {
+    const of = site.peek();
     readNotes(older ?? '').then(
       ({ items, nextCursor }) => {
+        if (site.peek() !== of) return;
         setNotes((before) => [...before, ...items]);
         setOlder(nextCursor ?? '');
       },

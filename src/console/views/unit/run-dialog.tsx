@@ -89,7 +89,11 @@ export function RunDialog({ unit, onClose }: { readonly unit: string; readonly o
     setFound([]);
     setName('');
     readRunnable(kind, unit).then(
-      (templates) => isCurrent && setFound(templates),
+      (templates) => {
+        if (!isCurrent) return;
+        setFound(templates);
+        setReadWhy('');
+      },
       (fault: unknown) => isCurrent && setReadWhy(faultText(fault)),
     );
     return () => {
