@@ -215,6 +215,14 @@ function comparisonOf({ condition, threshold, setpoint = 0, deadband }: AlarmPla
   }
 }
 
+/** Beyond which bound the value of its tag clears it; undefined where no bound of the value does: a deviation is one of two values, and without a threshold nothing clears. */
+export function clearsAt(plan: AlarmPlan): { readonly wanted: '<' | '>' | '='; readonly limit: number | boolean } | undefined {
+  const { measure, back } = comparisonOf(plan);
+  if (measure === MEASURE.isTrue || measure === MEASURE.isFalse) return { wanted: '=', limit: measure === MEASURE.isFalse };
+  if (measure === MEASURE.distance || !Number.isFinite(back)) return undefined;
+  return measure === MEASURE.value ? { wanted: '<', limit: back } : { wanted: '>', limit: -back };
+}
+
 function isSameCondition(a: AlarmPlan, b: AlarmPlan): boolean {
   return a.condition === b.condition && a.threshold === b.threshold && a.setpoint === b.setpoint && a.deadband === b.deadband && a.address === b.address;
 }

@@ -1,5 +1,6 @@
 /** Texts and numbers as the pages show them, without a browser: what is recorded is shown with every letter of it. */
 import t from 'tap';
+import { DATA_TYPES, TAG_TYPES } from '../../runtime/vocabulary/data-types.js';
 import { pageModule } from './page-module.js';
 
 interface Texts {
@@ -116,4 +117,34 @@ t.test('a cell of a file is a formula to no spreadsheet, however it begins, and 
   for (const text of ['=1+1', '+cmd', '-2+3', '@SUM(A1)', '\t=1+1', '\r=1+1', '  =1', '\uff1d1', '|cmd']) t.equal(csvCell(text), `"'${text}"`, JSON.stringify(text));
   for (const text of ['-5', '+5.25', '-1e-7', 'a=b', '', 'x', '5 - 3']) t.equal(csvCell(text), `"${text}"`, 'as it was recorded');
   t.equal(csvCell('he said "no"'), '"he said ""no"""');
+});
+
+t.test('what somebody types for a tag is judged by its type, whether it is written or tuned', async (t) => {
+  interface Entry {
+    enteredValue(tag: object, text: string): { readonly value: unknown; readonly fault: string };
+  }
+  const { enteredValue } = await pageModule<Entry>('common/entered-value.ts');
+  const tag = (dataType: string) => ({ dataType, engMin: '0', engMax: '100' });
+  const ROWS: readonly (readonly [type: string, text: string, value: unknown, fault: RegExp])[] = [
+    ['Float', '12,5', 12.5, /^$/],
+    ['Float', 'a', Number.NaN, /./],
+    ['Float', '100.5', 100.5, /0.*100/],
+    ['Integer', '7', 7, /^$/],
+    ['Integer', '7.5', 7.5, /./],
+    ['Boolean', 'false', false, /^$/],
+    ['Boolean', '', false, /./],
+    ['String', ' ', ' ', /^$/],
+    ['Time', ' T#5s ', 'T#5s', /^$/],
+    ['Time', ' ', '', /./],
+  ];
+  for (const [type, text, value, fault] of ROWS) {
+    const found = enteredValue(tag(type), text);
+    t.strictSame(found.value, value, `${type} ${text}`);
+    t.match(found.fault, fault, `${type} ${text}`);
+  }
+});
+
+t.test('a number is one by the name that its tag, its parameter or its output has for the type', async (t) => {
+  const { isNumeric } = await pageModule<{ isNumeric(type: string): boolean }>('data/types.ts');
+  for (const type of [...TAG_TYPES, ...DATA_TYPES]) t.equal(isNumeric(type), ['Float', 'Integer', 'REAL', 'INT'].includes(type), type);
 });

@@ -1,7 +1,7 @@
 /** Where things stand on the picture of a unit, and in which pipes something flows, without a browser. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { Connection } from '../../src/domains/plant/connections.js';
+import { type Connection, placedEnds } from '../../src/domains/plant/connections.js';
 import { at } from '../support/at.js';
 import { pageModule } from './page-module.js';
 import { BREWHOUSE, type FixtureModule, type FixtureUnit, SKID } from './unit-fixtures.js';
@@ -128,6 +128,28 @@ t.test('a layout by hand comes before the places that are reckoned, and the pipe
     'through the valve',
   );
   t.strictSame(points.at(-1), { x: 520, y: 100 }, 'to the junction');
+});
+
+t.test('ends and modules that are called alike have places of their own, and are called as the gateway calls them', async (t) => {
+  const into = (from: Connection['from'], via: string): Connection => ({ from, to: { part: 'body' }, via: [via], medium: '' });
+  const connections = [into({ utility: 'Water' }, 'xv1'), into({ utility: 'Water' }, 'xv2'), into({ utility: 'Water 2' }, 'xv3'), into({ unit: 'water' }, 'vessel')];
+  const modules = ['xv1', 'xv2', 'xv3', 'vessel'].map((name) => ({ name, symbolId: 'valve', deviceClass: 'valve', measuredVariable: '' }));
+  const layout = [
+    { item: 'vessel', column: 30, row: 12 },
+    { item: 'from Water 2', column: 3, row: 1 },
+    { item: 'module vessel', column: 9, row: 2 },
+  ];
+  const picture = pictureOf({ symbolId: 'vessel', connections, layout }, modules);
+  t.strictSame(
+    picture.ends.map(({ item }) => item),
+    placedEnds(connections),
+  );
+  t.equal(picture.ends.filter(({ x, y }) => x === 60 && y === 20).length, 1, 'one end is moved, not two');
+  t.match(
+    picture.modules.find(({ name }) => name === 'vessel'),
+    { x: 180, y: 40 },
+  );
+  t.match(picture.vessel, { x: 600, y: 240 });
 });
 
 t.test('a pipe flows when its devices let through, from where something comes to where it can go', async (t) => {

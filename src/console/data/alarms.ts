@@ -25,9 +25,11 @@ function note(name: string, isUnderWay: boolean): void {
 
 /** What is read after the answer says what became of it. */
 effect(() => {
-  for (const alarm of alarms.value) {
-    if (answered.get(alarm.name) === alarm.state) continue;
-    if (answered.delete(alarm.name)) note(alarm.name, false);
+  const states = new Map(alarms.value.map(({ name, state }) => [name, state]));
+  for (const [name, state] of answered) {
+    if (states.get(name) === state) continue; // one that is gone has no state any more
+    answered.delete(name);
+    note(name, false);
   }
 });
 

@@ -3,7 +3,7 @@ import type { OtherBatch } from './other-batch.js';
 import { unitThere } from './other-batch.js';
 import { limitsOf } from './limits.js';
 import { keyTags } from './plant.js';
-import { readCurves, type Curve, type Pen, type Span } from './trend.js';
+import { bucketOf, readCurves, withEnd, type Curve, type Pen, type Span } from './trend.js';
 import type { BatchDetail, TagDescriptor } from './types.js';
 
 export interface BatchCurve {
@@ -20,13 +20,56 @@ function addressThere(address: string, unit: string, there: string): string {
   return unit === there || from === '' ? address : address.replace(from, to);
 }
 
-export async function readBatchCurves(batch: BatchDetail, pens: readonly Pen[], span: Span, compared: OtherBatch | undefined): Promise<readonly BatchCurve[]> {
-  const shiftMs = compared ? Date.parse(compared.batch.startedAt) - Date.parse(batch.startedAt) : 0;
-  const [own, others] = await Promise.all([readCurves(pens, span), compared ? readThere(batch, pens, span, compared, shiftMs) : []]);
-  return pens.map((pen, at) => ({ pen, own: own[at] as Curve, other: others[at] }));
+export interface BatchCurves {
+  readonly span: Span;
+  readonly curves: readonly BatchCurve[];
+  /** Why those of the other batch could not be read; those of this one are there all the same. */
+  readonly otherFault: unknown;
 }
 
-async function readThere(here: BatchDetail, pens: readonly Pen[], { fromMs, toMs }: Span, { batch: there }: OtherBatch, shiftMs: number): Promise<readonly Curve[]> {
+/** What the historian got to know last may not have been there when it was asked before. */
+const ENDS_ANEW_MS = 30_000;
+
+/** @param known of the same pens and batches: where it goes on from that, only what came since is read. */
+export async function readBatchCurves(
+  batch: BatchDetail,
+  pens: readonly Pen[],
+  span: Span,
+  compared: OtherBatch | undefined,
+  known: BatchCurves | undefined,
+): Promise<BatchCurves> {
+  const lengthMs = span.toMs - span.fromMs;
+  const before = known && goesOn(known.span, span) ? known : undefined;
+  if (before && span.toMs <= before.span.toMs) return before;
+  const asked = before ? { fromMs: Math.max(before.span.fromMs, before.span.toMs - ENDS_ANEW_MS - bucketOf(lengthMs)), toMs: span.toMs } : span;
+  const shiftMs = compared ? Date.parse(compared.batch.startedAt) - Date.parse(batch.startedAt) : 0;
+  let otherFault: unknown;
+  const ofOther = compared ? readThere(batch, pens, asked, compared, { shiftMs, lengthMs }) : Promise.resolve([]);
+  const [own, others] = await Promise.all([
+    readCurves(pens, asked, lengthMs),
+    ofOther.catch((fault: unknown) => {
+      otherFault = fault;
+      return [];
+    }),
+  ]);
+  const curves = pens.map((pen, at): BatchCurve => {
+    const [had, mine, other] = [before?.curves[at], own[at] as Curve, others[at]];
+    return { pen, own: had ? withEnd(had.own, mine) : mine, other: had?.other && other ? withEnd(had.other, other) : (other ?? had?.other) };
+  });
+  return { span: { fromMs: before?.span.fromMs ?? span.fromMs, toMs: span.toMs }, curves, otherFault };
+}
+
+/** What is asked for now begins in what is known, and its points are as far apart. */
+function goesOn(known: Span, { fromMs, toMs }: Span): boolean {
+  return fromMs >= known.fromMs && fromMs <= known.toMs && bucketOf(known.toMs - known.fromMs) === bucketOf(toMs - fromMs);
+}
+
+interface Shift {
+  readonly shiftMs: number;
+  readonly lengthMs: number;
+}
+
+async function readThere(here: BatchDetail, pens: readonly Pen[], { fromMs, toMs }: Span, { batch: there }: OtherBatch, { shiftMs, lengthMs }: Shift): Promise<readonly Curve[]> {
   const moved = pens.map((pen) => {
     const unit = unitThere(pen.unit, here, there);
     return { ...pen, unit, address: addressThere(pen.address, pen.unit, unit) };
@@ -34,7 +77,7 @@ async function readThere(here: BatchDetail, pens: readonly Pen[], { fromMs, toMs
   const endMs = there.endedAt === '' ? Number.POSITIVE_INFINITY : Date.parse(there.endedAt);
   const span = { fromMs: fromMs + shiftMs, toMs: Math.min(toMs + shiftMs, endMs) };
   if (span.toMs <= span.fromMs) return [];
-  const curves = await readCurves(moved, span);
+  const curves = await readCurves(moved, span, lengthMs);
   return curves.map((curve) => ({ ...curve, times: curve.times.map((at) => at - shiftMs / 1000) }));
 }
 

@@ -6,10 +6,13 @@ import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js'
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
+import type { PreflightCheck } from './to-do.js';
 import type { BatchDetail, BatchMessage, Command, LogPage, PreflightAnswer } from './types.js';
 import { view } from './view.js';
 
 const MESSAGES_MAX = 50;
+/** So many are kept of a batch that is open for days; older ones are read again by who goes back to them. */
+const MESSAGES_KEPT = 1000;
 
 export const selected = signal('');
 export const detail = signal<BatchDetail | null>(null);
@@ -19,6 +22,8 @@ export const messages = signal<readonly BatchMessage[]>([]);
 export const olderMessages = signal<string | null>(null);
 /** The batch that is asked for does not exist, or exists no more. */
 export const gone = signal(false);
+/** Why it could not be read, while nothing of it is shown; it is asked for again. */
+export const batchFault = signal<unknown>(undefined);
 const latest = new Latest();
 
 function path(name: string): string {
@@ -31,6 +36,7 @@ export function select(name: string): void {
   selected.value = name;
   show(null, { items: [], nextCursor: null });
   gone.value = false;
+  batchFault.value = undefined;
   void read(false);
 }
 
@@ -38,7 +44,10 @@ function show(batch: BatchDetail | null, { items, nextCursor }: LogPage<BatchMes
   detail.value = batch;
   const before = messages.peek();
   const last = items.at(-1);
-  const kept = last ? before.filter(({ id }) => id < last.id) : [];
+  // more may have come than a page holds: what was known before follows it only where the two meet
+  const meets = nextCursor === null || before.some(({ id }) => id === last?.id);
+  const older = last && meets ? before.filter(({ id }) => id < last.id) : [];
+  const kept = older.length + items.length > MESSAGES_KEPT ? [] : older;
   if (kept.length === 0) olderMessages.value = nextCursor;
   if (items[0]?.id !== before[0]?.id || items.length + kept.length !== before.length) messages.value = [...items, ...kept];
 }
@@ -63,10 +72,14 @@ async function read(background: boolean): Promise<void> {
   try {
     await latest.read(ask, ([batch, page]) => {
       gone.value = false;
+      batchFault.value = undefined;
       show(batch, page);
     });
   } catch (fault) {
-    if (!(fault instanceof ApiError) || fault.status !== 404) return;
+    if (!(fault instanceof ApiError) || fault.status !== 404) {
+      batchFault.value = fault;
+      return;
+    }
     gone.value = true;
     show(null, { items: [], nextCursor: null });
     readBatchesSoon();
@@ -87,8 +100,13 @@ export function startBatch(): void {
   });
   everySecond(async () => {
     const batch = detail.peek();
-    if (batch && !isFinal(batch.phase) && !document.hidden) await read(true);
+    const isAsked = batch ? !isFinal(batch.phase) : batchFault.peek() !== undefined && !isForbidden(batchFault.peek());
+    if (isAsked && !document.hidden) await read(true);
   });
+}
+
+function isForbidden(fault: unknown): boolean {
+  return fault instanceof ApiError && fault.status === 403;
 }
 
 /** A 200 means recorded; the verdict shows as a new state or as `commandRejection` (contract 3, Command rules). */
@@ -96,8 +114,6 @@ export async function command(name: string, word: Command, reason: string): Prom
   await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/command`, { kind: 'Batch', name, command: word, ...(reason === '' ? {} : { reason }) });
   readSoon();
 }
-
-export type PreflightCheck = PreflightAnswer['checks'][number];
 
 /** What the gateway says of a command before it is sent. */
 export interface Preflight {

@@ -10,10 +10,9 @@ export function boxNowMs(): number {
   return Date.now() + aheadMs;
 }
 
-/** @param asOf what the box said in an answer. @param askedAtMs when it was asked, by the clock of the panel. */
-export function noteBoxTime(asOf: string, askedAtMs: number): void {
-  const answeredAtMs = Date.now();
-  const ahead = Date.parse(asOf) - (askedAtMs + answeredAtMs) / 2;
-  const doubt = (answeredAtMs - askedAtMs) / 2 + JITTER_MS;
+/** @param asOf what the box said in an answer. @param tookMs from the question to the answer. */
+export function noteBoxTime(asOf: string, tookMs: number): void {
+  const ahead = Date.parse(asOf) - (Date.now() - tookMs / 2);
+  const doubt = tookMs / 2 + JITTER_MS;
   if (Number.isFinite(ahead) && Math.abs(ahead - aheadMs) > doubt) aheadMs = ahead;
 }

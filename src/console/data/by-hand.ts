@@ -45,17 +45,26 @@ export async function execute({ kind, unit, template, values, reason }: RunOrder
 export type Run = PhaseAtWork & { readonly kind: RunKind };
 
 const RUNS_PAGE = 100;
+const RUNS_MAX = 50;
 
-/** Of the unit, the newest first. @returns also how many there are beyond those. */
-export async function readRuns(unit: string): Promise<{ readonly runs: readonly Run[]; readonly more: number }> {
-  const lists = await Promise.all(
-    RUN_KINDS.map(async (kind) => {
-      const page = await getList<PhaseAtWork>(atSite(`${COLLECTIONS[kind]}?${new URLSearchParams({ adhoc: 'true', unit, limit: String(RUNS_PAGE) })}`), { background: true });
-      return { runs: page.items.filter(({ parent }) => parent === null).map((item) => ({ ...item, kind })), more: Math.max(0, page.total - page.items.length) };
-    }),
-  );
-  const runs = lists.flatMap((list) => list.runs).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
-  return { runs, more: lists.reduce((sum, { more }) => sum + more, 0) };
+/** Of the unit, the newest first. @returns also whether there are older ones. */
+export async function readRuns(unit: string): Promise<{ readonly runs: readonly Run[]; readonly hasOlder: boolean }> {
+  const lists = await Promise.all(RUN_KINDS.map((kind) => newestOf(kind, unit)));
+  const runs = lists.flatMap((list) => list.runs).sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  return { runs: runs.slice(0, RUNS_MAX), hasOlder: runs.length > RUNS_MAX || lists.some(({ hasOlder }) => hasOlder) };
+}
+
+/** Parts of a run stand in the same list as runs: it is read on until there are enough of these. */
+async function newestOf(kind: RunKind, unit: string): Promise<{ readonly runs: readonly Run[]; readonly hasOlder: boolean }> {
+  const query = new URLSearchParams({ adhoc: 'true', order: 'recent', unit, limit: String(RUNS_PAGE) });
+  const runs: Run[] = [];
+  let next = atSite(`${COLLECTIONS[kind]}?${query}`);
+  while (next !== '' && runs.length < RUNS_MAX) {
+    const page = await getList<PhaseAtWork>(next, { background: true });
+    runs.push(...page.items.filter(({ parent }) => parent === null).map((item) => ({ ...item, kind })));
+    next = page.next;
+  }
+  return { runs, hasOlder: next !== '' };
 }
 
 /** A 200 means recorded; the verdict shows as a new state or as the rejection of the run. */

@@ -1,14 +1,18 @@
 /**
- * What is to be put right before a batch that stands can go on, as the gateway judges it (preflight of Restart and of Resume), asked again while
- * somebody looks. What the gateway said was open, and does not say any more, has been put right: it stays in the list.
+ * What is to be put right before a batch that stands can go on, as the gateway judges it (preflight of Restart and of Resume): asked again when what it
+ * rests on has changed, and now and then, for as long as somebody looks. What the gateway said was open, and does not say any more, has been put right: it stays in the list.
  */
 import { effect, signal } from '@preact/signals';
 import { detail, preflight } from './batch.js';
 import { Latest } from './latest.js';
+import { alarms, modules } from './plant.js';
 import { can } from './session.js';
 import { everySecond } from './timers.js';
 import { listOf, type ToDo } from './to-do.js';
 import type { BatchDetail } from './types.js';
+
+/** What it rests on changes untold too: the value of a tag, a unit that becomes ready. */
+const READ_EVERY_S = 5;
 
 export type GoingOnCommand = 'Restart' | 'Resume';
 
@@ -37,6 +41,7 @@ export function watchGoingOn(): () => void {
     if (!batch || !command || !can('batch:preflight')) {
       latest.forget();
       goingOn.value = null;
+      goingOnFault.value = undefined;
       return;
     }
     try {
@@ -54,16 +59,19 @@ export function watchGoingOn(): () => void {
     }
   };
   let stood = '';
+  let seconds = 0;
   const ends = [
     effect(() => {
       const batch = detail.value;
-      const now = batch ? `${batch.name} ${batch.phase} ${batch.updatedAt}` : '';
+      const now = batch ? `${batch.name} ${batch.phase} ${batch.updatedAt} ${restsOn(batch.units)}` : '';
       if (now === stood) return;
       stood = now;
-      void read();
+      if (!document.hidden) void read();
     }),
     everySecond(async () => {
-      if (!document.hidden) await read();
+      if (document.hidden) return;
+      seconds += 1;
+      if (seconds % READ_EVERY_S === 0) await read();
     }),
   ];
   return () => {
@@ -71,4 +79,11 @@ export function watchGoingOn(): () => void {
     latest.forget();
     goingOn.value = null;
   };
+}
+
+/** Modes of the modules of these units, and the alarms that stand on them. Reads signals. */
+function restsOn(units: readonly string[]): string {
+  const modes = [...modules.value.values()].filter(({ unit }) => units.includes(unit)).map(({ name, mode }) => `${name} ${mode}`);
+  const standing = alarms.value.filter(({ unit, state }) => units.includes(unit) && state.startsWith('Active')).map(({ name }) => name);
+  return [...modes, ...standing].sort().join();
 }

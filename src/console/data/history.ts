@@ -70,6 +70,17 @@ async function readNews(name: string): Promise<void> {
   });
 }
 
+/** Of a file or on paper: more than that nobody reads, and a panel PC does not draw. */
+export const EVENTS_MAX = 10_000;
+
+/** All of the batch that is open, as far as `EVENTS_MAX` goes. @returns false where another batch has been opened meanwhile. */
+export async function readWhole(): Promise<boolean> {
+  const name = selected.peek();
+  if (read !== name) await readFirst(name);
+  while (read === name && olderCursor.peek() !== null && events.peek().length < EVENTS_MAX) await readOlder();
+  return read === name && selected.peek() === name;
+}
+
 export async function readOlder(): Promise<void> {
   const name = selected.peek();
   const cursor = olderCursor.peek();

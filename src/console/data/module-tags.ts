@@ -37,9 +37,9 @@ function isParameter({ name }: TagDescriptor): boolean {
   return name.startsWith('par.');
 }
 
-/** Unit of measure of what a module measures: alarms of it name their limits without one. */
-export function measuredIn(module: string, tags: readonly TagDescriptor[]): string {
-  return tags.find((tag) => tag.controlModule === module && tag.name === 'pv')?.engUnits ?? '';
+/** Of a module by the name that it has there: alarms name their limits without a unit of measure. */
+export function tagNamed(module: string, tag: string, tags: readonly TagDescriptor[]): TagDescriptor | undefined {
+  return tag === '' ? undefined : tags.find((each) => each.controlModule === module && each.name === tag);
 }
 
 /** `ok` and `permitted` are TRUE when nothing is in the way, every other interlock tag is TRUE when something is. */

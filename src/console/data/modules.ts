@@ -25,7 +25,7 @@ export async function resetFault(module: string, moves: boolean): Promise<void> 
 }
 
 /** Needs `controlmodule:tune`; in any mode, and while the unit works (ADR 0025). */
-export async function tuneParameter(module: string, parameter: string, value: number | string, reason: string): Promise<void> {
+export async function tuneParameter(module: string, parameter: string, value: number | string | boolean, reason: string): Promise<void> {
   await put(`${root()}/controlmodules/${encodeURIComponent(module)}/parameters`, { values: { [parameter]: value }, reason });
 }
 

@@ -7,7 +7,9 @@ const LISTED_MAX = 50;
 
 export interface OtherBatch {
   readonly batch: BatchDetail;
-  readonly timeline: Timeline;
+  /** Undefined where it could not be read; then `timelineFault` says why. */
+  readonly timeline: Timeline | undefined;
+  readonly timelineFault: unknown;
 }
 
 /** The last ones that have started, newest first. */
@@ -17,10 +19,13 @@ export async function batchesLike({ name, recipe }: BatchDetail): Promise<readon
   return items.filter((each) => each.name !== name && each.masterRecipeRef === recipe.name && each.startedAt !== '');
 }
 
+/** @throws ApiError where the batch itself cannot be read. */
 export async function readOther(name: string): Promise<OtherBatch> {
   const at = atSite(`batches/${encodeURIComponent(name)}`);
-  const [batch, timeline] = await Promise.all([get<BatchDetail>(at, { background: true }), get<Timeline>(`${at}/timeline`, { background: true })]);
-  return { batch, timeline };
+  let timelineFault: unknown;
+  const ofTimeline = get<Timeline>(`${at}/timeline`, { background: true }).catch((fault: unknown) => void (timelineFault = fault));
+  const [batch, timeline] = await Promise.all([get<BatchDetail>(at, { background: true }), ofTimeline]);
+  return { batch, timeline: timeline ?? undefined, timelineFault };
 }
 
 /** The unit that had the same task in the other batch; the same unit where it had none. */

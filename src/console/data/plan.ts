@@ -9,19 +9,27 @@ import type { Plan, PlannedBatch } from './types.js';
 
 const EVERY_MS = 10_000;
 const MOVED_MS = 500;
+/** What was read longer ago promises nothing any more. */
+const STANDS_MS = 60_000;
 
 export const plan = signal<Plan | null>(null);
 const latest = new Latest();
-let planned = '';
+let planned = { site: '', readMonoMs: 0 };
 
 const readSoon = coalesced(MOVED_MS, async () => {
   if (site.peek() === '' || !can('plan:read') || document.hidden) return;
+  const asked = site.peek();
   await latest
     .read(
       () => get<Plan>(atSite('plan'), { background: true }),
-      (found) => (plan.value = found),
+      (found) => {
+        planned = { site: asked, readMonoMs: performance.now() };
+        plan.value = found;
+      },
     )
-    .catch(() => undefined); // what was read stands, with its time
+    .catch(() => {
+      if (performance.now() - planned.readMonoMs > STANDS_MS) plan.value = null; // its tiles tell no end then, rather than an old one
+    });
 });
 
 /** @returns ends it. */
@@ -32,8 +40,8 @@ export function watchPlan(): () => void {
       if (batches.value && site.value !== '') readSoon();
     }),
     effect(() => {
-      if (site.value === planned) return;
-      planned = site.value; // what was planned elsewhere is about other units and batches, of whatever name
+      if (site.value === planned.site) return;
+      planned = { site: site.value, readMonoMs: 0 }; // what was planned elsewhere is about other units and batches, of whatever name
       latest.forget();
       plan.value = null;
     }),

@@ -2,113 +2,56 @@
  * What the HMI knows of one site: read by REST, kept up by the stream, read again after a gap. Tag values are one signal
  * each, so that a value that moves redraws its own text and nothing else.
  */
-import { computed, type Signal, signal } from '@preact/signals';
-import { get, getAll, getList, type ListPage } from './api.js';
+import { computed, signal } from '@preact/signals';
+import { readAlarms, readAlarmSoon, readTouchedSoon, forgetTouched } from './alarm-list.js';
+import { get, getAll } from './api.js';
+import { forgetElementsOf, forgetWork, noteActiveWork, noteElement, readPhases, readPrompts, readPromptsSoon } from './at-work.js';
+import { batches, readBatches, readBatchesSoon } from './batch-list.js';
 import { noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
 import { Latest } from './latest.js';
 import type { ChannelName } from '../../platform/stream/channel.js';
 import { LiveStream, type Subscription } from './live-stream.js';
+import { ofPart, type Part, reads, readsAll, startParts } from './plant-parts.js';
+import { forgetFaults, forgetReads, reader } from './plant-readers.js';
 import { accessToken, can, endSession, onNewToken, renew } from './session.js';
+import { readOutputs, silent } from './silent-outputs.js';
+import { atSite, BACKGROUND, LIST_PAGE, showing, site, sites } from './site.js';
+import { isFinal } from './states.js';
+import { dropValues, forgetOthers, forgetValues, receiveTag } from './tag-values.js';
 import { coalesced, everySecond } from './timers.js';
-import type {
-  Alarm,
-  AlarmDefinition,
-  BatchItem,
-  Frame,
-  IoModule,
-  ModuleInfo,
-  OverviewUnit,
-  PhaseAtWork,
-  Prompt,
-  Site,
-  SiteOverview,
-  StateFrame,
-  TagDescriptor,
-  TagFrame,
-  TagValue,
-  UnitInfo,
-} from './types.js';
-import { isFinal, isResting } from './states.js';
+import type { AlarmDefinition, BatchItem, Frame, ModuleInfo, OverviewUnit, Site, SiteOverview, StateFrame, TagDescriptor, UnitInfo } from './types.js';
 
-const BACKGROUND = { background: true };
+export { alarms, readAlarmSoon } from './alarm-list.js';
+export { phases, prompts, readPromptsSoon } from './at-work.js';
+export { batchCount, batches, batchesNext, type BatchSet, findBatches, readBatchesSoon } from './batch-list.js';
+export { readFault } from './plant-readers.js';
+export { silent } from './silent-outputs.js';
+export { atSite, site, sites } from './site.js';
+export { onTag, tagValue } from './tag-values.js';
+
 const SITE_KEY = 'lineside.site';
-const UNKNOWN: TagValue = { value: null, quality: '' };
-/** Of the list of phases at work, which is read each second. */
-const PHASES_PAGE = 500;
 /** Over which the panels of a site ask for its lists after an apply. */
 const MODEL_SPREAD_MS = 500;
-/** Of the lists that are as long as the plant is large. */
-const LIST_PAGE = 500;
 /** So long a first read waits for the stream: from its answer on nothing is left out, and nothing need be read again. */
 const STREAM_MS_MAX = 1000;
 
-/** What the panel always shows, and the records and data console only in some of its views: there it is read from the first look on. */
-type Part = 'plant' | 'batches' | 'prompts' | 'alarms';
-const looked = new Set<Part>();
-let isPanel = true;
-
-function reads(part: Part): boolean {
-  return isPanel || looked.has(part);
-}
-
-/** Of a signal: the first who looks at it has it read. */
-function whenLooked(part: Part, read: () => void): { watched(): void } {
-  return {
-    watched: () => {
-      if (reads(part)) return;
-      looked.add(part);
-      if (!begun) return; // it is read with the others
-      stream.subscribe(subscriptions());
-      read();
-    },
-  };
-}
-const ofPlant = whenLooked('plant', () => {
-  model = UNREAD;
-  void readOverview();
-});
-const ofBatches = whenLooked('batches', () => void readBatches());
-
-export const sites = signal<readonly string[]>([]);
-export const site = signal('');
 export const units = signal<readonly OverviewUnit[]>([]);
-export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map(), ofPlant);
+export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map(), ofPart('plant'));
 export const keyTags = signal<ReadonlyMap<string, KeyTags>>(new Map());
 /** All tags and control modules of the site, as engineering describes them. */
-export const tagList = signal<readonly TagDescriptor[]>([], ofPlant);
-export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map(), ofPlant);
-/** What matters now: the first page of the batches of the site, open ones first. The others are searched for. */
-export const batches = signal<readonly BatchItem[]>([], ofBatches);
-/** How many there are, and the address of the next page. */
-export const batchCount = signal(0);
-export const batchesNext = signal('');
-export const prompts = signal<readonly Prompt[]>(
-  [],
-  whenLooked('prompts', () => void readPrompts()),
-);
-export const alarms = signal<readonly Alarm[]>(
-  [],
-  whenLooked('alarms', () => void readAlarms()),
-);
+export const tagList = signal<readonly TagDescriptor[]>([], ofPart('plant'));
+export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map(), ofPart('plant'));
 /** What raises them; limits of values stand in them. Read when somebody has engineered; which of them are armed is told by the overview. */
 export const definitions = signal<readonly AlarmDefinition[]>([]);
-/** Phases under way, by name. */
-export const phases = signal<ReadonlyMap<string, PhaseAtWork>>(new Map());
 /** Link between gateway and unit runtimes (decisions Q-STREAM-03). */
 export const brokerConnected = signal(true);
 /** The first complete picture of the site is there. */
 export const ready = signal(false);
-/** Why what is shown may be old: the refusal of a read whose later attempts have failed too. */
-export const readFault = signal<unknown>(undefined);
 /** Counts losses of frames on an open connection, so that curves read what they missed. */
 export const missed = signal(0);
 /** Counts changes of the batch that the detail view shows, so that it reads again. */
 export const batchTouched = signal<{ readonly batch: string; readonly count: number }>({ batch: '', count: 0 });
-
-const values = new Map<string, Signal<TagValue>>();
-/** Elements under way as the states channel tells them: `kind/name`. */
-const elements = new Map<string, Pick<StateFrame, 'kind' | 'state' | 'batchRef'>>();
 
 export const stream = new LiveStream({
   token: accessToken,
@@ -128,19 +71,20 @@ onNewToken((token) => stream.authenticate(token));
 
 export const stale = computed(() => stream.liveness.value !== 'live' || !brokerConnected.value);
 
-export function tagValue(unit: string, address: string): Signal<TagValue> {
-  const key = `${unit} ${address}`;
-  let value = values.get(key);
-  if (!value) values.set(key, (value = signal(UNKNOWN)));
-  return value;
-}
-
 /** @param asked the site that is shown, where there is such a one. @param onPanel everything is read and kept up; else what is looked at. */
 export async function startPlant(asked: string, onPanel: boolean): Promise<void> {
-  isPanel = onPanel;
+  startParts(onPanel, followPart);
   stream.start();
   await findSite(asked);
   everySecond(() => readOften());
+}
+
+/** A part is looked at for the first time: before the first read it is read with the others. */
+function followPart(part: Part): void {
+  if (!begun) return;
+  if (part === 'plant') model = UNREAD;
+  stream.subscribe(subscriptions());
+  void { plant: readOverview, batches: readBatches, prompts: readPrompts, alarms: readAlarms }[part]();
 }
 
 /** The site that is asked for, the one shown last on this panel, else the first. */
@@ -151,7 +95,6 @@ async function findSite(asked: string): Promise<void> {
   await showSite([asked, last].find((name) => sites.value.includes(name)) ?? sites.value[0] ?? '');
 }
 
-let showing = false;
 let shows = 0;
 /** The first read is under way: what the stream misses from now on is read again. */
 let begun = false;
@@ -161,19 +104,18 @@ let hasNews = false;
 export async function showSite(name: string): Promise<void> {
   site.value = name;
   ready.value = name === ''; // a box without a plant shows that it has none
-  values.clear();
-  elements.clear();
-  phases.value = new Map();
-  for (const each of [engineering, ...readers]) each.forget();
-  touched = undefined;
+  dropValues();
+  forgetWork();
+  engineering.forget();
+  forgetReads();
+  forgetTouched();
   model = undefined;
   told = undefined;
   keyTags.value = new Map();
   silent.value = [];
-  forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
-  showing = true;
+  showing.value = true;
   shows += 1;
   const own = shows;
   try {
@@ -189,17 +131,12 @@ export async function showSite(name: string): Promise<void> {
     if (own !== shows) return;
     ready.value = true;
   } finally {
-    if (own === shows) showing = false;
+    if (own === shows) showing.value = false;
   }
   readTouchedSoon();
   if (hasNews) readBatchesSoon();
   if (hasNews) readPromptsSoon();
   if (hasNews || (told !== undefined && told !== model)) readUnitsSoon();
-}
-
-/** Address of a route of the site that is shown. */
-export function atSite(path: string): string {
-  return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;
 }
 
 const engineering = new Latest();
@@ -255,7 +192,7 @@ function subscriptions(): Subscription[] {
   const filter = site.peek() === '' ? {} : { site: site.peek() }; // a box without a site yet
   const channels: readonly ChannelName[] = ['model', ...(reads('batches') ? (['states'] as const) : []), ...(reads('alarms') && can('alarm:list') ? (['alarms'] as const) : [])];
   const wanted = channels.map((channel) => ({ id: `${generation}-${channel}`, channel, filter }) as const);
-  const ofTiles = (isPanel ? patternsOf(keyTags.peek().values()) : []).map(
+  const ofTiles = (readsAll() ? patternsOf(keyTags.peek().values()) : []).map(
     (addressPattern) => ({ id: `${generation}-tags-${addressPattern}`, channel: 'tags', filter: { ...filter, addressPattern } }) as const,
   );
   const ofViews = [...watched].flatMap(([id, { unit, patterns }]) =>
@@ -273,8 +210,7 @@ export function watchTags(unit: string, patterns: readonly string[]): () => void
   return () => {
     watched.delete(id);
     stream.subscribe(subscriptions());
-    const kept = tileAddresses();
-    for (const [key, value] of values) if (!kept.has(key)) value.value = UNKNOWN;
+    forgetOthers(tileAddresses());
   };
 }
 
@@ -285,43 +221,6 @@ function tileAddresses(): Set<string> {
     for (const tag of tags) if (tag) addresses.add(`${unit} ${tag.address}`);
   }
   return addresses;
-}
-
-/** A new connection: nothing is known until its snapshot tells it, so that no old value is shown as a live one. */
-function forgetValues(): void {
-  for (const value of values.values()) value.value = UNKNOWN;
-}
-
-type TagListener = (frame: TagFrame) => void;
-const tagListeners = new Set<TagListener>();
-
-/** Every tag frame with its own time, for curves. @returns ends it. */
-export function onTag(listener: TagListener): () => void {
-  tagListeners.add(listener);
-  return () => tagListeners.delete(listener);
-}
-
-const readers = new Set<Latest>();
-const faults = new Map<Latest, unknown>();
-
-function forgetFaults(): void {
-  faults.clear();
-  readFault.value = undefined;
-}
-
-/** One part of the site, read again and again: the last answer counts, and a refusal stands until the part is read. */
-function reader<T>(ask: () => Promise<T>, take: (found: T) => void, part?: Part): () => Promise<void> {
-  const latest = new Latest();
-  readers.add(latest);
-  return async () => {
-    if (part !== undefined && !reads(part)) return;
-    try {
-      if (await latest.read(ask, take)) faults.delete(latest);
-    } catch (fault) {
-      faults.set(latest, fault);
-    }
-    readFault.value = [...faults.values()][0];
-  };
 }
 
 /** Modes and health of modules are told by no channel. */
@@ -347,9 +246,9 @@ async function readAll(): Promise<void> {
 }
 
 async function askOverview(): Promise<SiteOverview> {
-  const askedAtMs = Date.now();
+  const askedMonoMs = performance.now();
   const overview = await get<SiteOverview>(atSite('overview'), BACKGROUND);
-  noteBoxTime(overview.asOf, askedAtMs);
+  noteBoxTime(overview.asOf, performance.now() - askedMonoMs);
   return overview;
 }
 
@@ -371,88 +270,6 @@ const readOverview = reader(
   },
 );
 
-/** A phase that began while frames were missed is told by no later frame until it ends; the overview knows it. */
-function noteActiveWork(found: readonly OverviewUnit[]): void {
-  let news = false;
-  for (const { activeWork } of found) {
-    if (activeWork?.kind !== 'Phase' || elements.has(`Phase/${activeWork.name}`)) continue;
-    elements.set(`Phase/${activeWork.name}`, activeWork);
-    news = true;
-  }
-  if (news) readPhasesSoon();
-}
-
-/** Of the list of batches; a panel shows a dozen. */
-const BATCHES_PAGE = 60;
-
-export type BatchSet = 'all' | 'open' | 'ended';
-const STATES_OF: Readonly<Record<BatchSet, string>> = {
-  all: '',
-  open: 'Pending,Running,Pausing,Paused,Holding,Held,Restarting,Stopping,Aborting',
-  ended: 'Complete,Stopped,Aborted,Failed',
-};
-
-/** The gateway searches, filters, sorts and counts. @param next address of a further page; empty for the first. */
-export function findBatches(search: string, set: BatchSet, next = ''): Promise<ListPage<BatchItem>> {
-  const query = new URLSearchParams({ order: 'recent', limit: String(BATCHES_PAGE) });
-  for (const [name, value] of Object.entries({ search: search.trim(), state: STATES_OF[set] })) if (value !== '') query.set(name, value);
-  return getList<BatchItem>(next === '' ? atSite(`batches?${query}`) : next, BACKGROUND);
-}
-
-const readBatches = reader(
-  () => findBatches('', 'all'),
-  ({ items, next, total }) => {
-    batches.value = items;
-    batchCount.value = total;
-    batchesNext.value = next;
-  },
-  'batches',
-);
-
-/** The routes of prompts and alarms are asked for only when the gateway lists their action. */
-const readPrompts = reader(
-  async () => (can('phase:list-prompts') ? getAll<Prompt>(atSite(`prompts?limit=${LIST_PAGE}`), BACKGROUND) : []),
-  (found) => {
-    if (JSON.stringify(found.map(({ id }) => id)) !== JSON.stringify(prompts.peek().map(({ id }) => id))) prompts.value = found;
-  },
-  'prompts',
-);
-
-const ALARMS_PAGE = 1000;
-/** More are read whole: their names would make a longer question than the list is an answer. */
-const ALARMS_TOUCHED_MAX = 50;
-/** Alarms that a frame has told of since they were read; undefined while all of them are to be read. */
-let touched: Set<string> | undefined;
-let readsWhole = 0;
-
-/** Whole after a loss, else those that have changed: each transition in a flood read the whole list on every panel. */
-const readAlarmsNow = reader(
-  async () => {
-    if (!can('alarm:list')) return { all: [] };
-    const names = touched !== undefined && readsWhole === 0 && touched.size <= ALARMS_TOUCHED_MAX ? [...touched] : undefined;
-    touched = new Set();
-    try {
-      if (names?.length === 0) return { names, found: [] };
-      if (names) return { names, found: await getAll<Alarm>(atSite(`alarms?limit=${ALARMS_PAGE}&name=${names.map(encodeURIComponent).join(',')}`), BACKGROUND) };
-      readsWhole += 1;
-      return { all: await getAll<Alarm>(atSite(`alarms?limit=${ALARMS_PAGE}`), BACKGROUND).finally(() => (readsWhole -= 1)) };
-    } catch (fault) {
-      touched = undefined; // what has changed is not known any more
-      throw fault;
-    }
-  },
-  ({ all, names, found }) => {
-    if (all) alarms.value = all;
-    else if (names && names.length > 0) alarms.value = [...alarms.peek().filter(({ name }) => !names.includes(name)), ...(found ?? [])];
-  },
-  'alarms',
-);
-
-function readAlarms(): Promise<void> {
-  touched = undefined;
-  return readAlarmsNow();
-}
-
 /** Definitions of a phase are armed while it runs; what else they are changes only when somebody engineers. */
 function arm(byPhase: readonly string[]): void {
   const isArmed = ({ name, gatedBy, armed }: AlarmDefinition): boolean => (gatedBy === '' ? armed : byPhase.includes(name));
@@ -466,30 +283,6 @@ export function readEngineeringSoon(): void {
   readUnitsSoon();
 }
 
-export const readBatchesSoon = coalesced(120, () => readBatches());
-/** Who acknowledges one looks at it; in a flood they come together. */
-const readTouchedSoon = coalesced(120, () => readAlarmsNow(), 10);
-
-/** Something has happened to an alarm. */
-export function readAlarmSoon(name: string): void {
-  touched?.add(name);
-  if (!showing) readTouchedSoon();
-}
-
-export const readPromptsSoon = coalesced(50, () => readPrompts());
-const readPhasesSoon = coalesced(80, () => readPhases());
-
-/** Real devices whose outputs this box does not write (D-C-06). */
-export const silent = signal<readonly IoModule[]>([]);
-
-const readOutputs = reader(
-  async () => (can('iomodule:list') ? getAll<IoModule>(atSite('iomodules?limit=100'), BACKGROUND) : []),
-  (found) => {
-    const next = found.filter(({ simulated, outputs }) => !simulated && outputs !== undefined && outputs.state !== 'live');
-    if (JSON.stringify(next.map(({ name, outputs }) => [name, outputs])) !== JSON.stringify(silent.peek().map(({ name, outputs }) => [name, outputs]))) silent.value = next;
-  },
-);
-
 /** The list is as long as all channels of the site, and changes when somebody engineers or another box takes over. */
 const OUTPUTS_EVERY_S = 15;
 
@@ -499,30 +292,19 @@ let seconds = 0;
 
 /** What no channel tells: steps of phases, prompts, and what people set at modules. */
 async function readOften(): Promise<void> {
-  if (document.hidden || showing) return;
+  if (document.hidden || showing.peek()) return;
   if (!ready.peek()) return showSite(site.peek()).catch(() => undefined); // the box was away while another site was chosen
   seconds += 1;
   if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
   if (site.peek() !== '' && seconds % OUTPUTS_EVERY_S === 0) await readOutputs();
   if (site.peek() === '') await readSites();
-  else await Promise.all([readPrompts(), isPanel ? readPhases() : undefined]);
+  else await Promise.all([readPrompts(), readsAll() ? readPhases() : undefined]);
 }
 
 /** A box without a plant is asked until it has one. */
 const readSites = reader(
   () => findSite(''),
   () => undefined,
-);
-
-const readPhases = reader(
-  async () => {
-    const anyAtWork = [...elements.values()].some(({ kind, state }) => kind === 'Phase' && !isResting(state));
-    return anyAtWork ? getAll<PhaseAtWork>(atSite(`phases?atWork=true&limit=${PHASES_PAGE}`), BACKGROUND) : [];
-  },
-  (found) => {
-    const running = found.filter(({ state }) => !isResting(state));
-    if (running.length > 0 || phases.peek().size > 0) phases.value = new Map(running.map((phase) => [phase.name, phase]));
-  },
 );
 
 function receive(frame: Frame): void {
@@ -537,40 +319,27 @@ function receive(frame: Frame): void {
 /** Somebody has engineered, or the box was started anew. Not all panels read whole lists in the same moment. */
 function receiveModel(revision: number): void {
   told = revision;
-  if (!showing && revision !== model) window.setTimeout(readUnitsSoon, Math.random() * MODEL_SPREAD_MS);
-}
-
-function receiveTag(frame: TagFrame): void {
-  const { unit, address, value, quality } = frame;
-  for (const listener of tagListeners) listener(frame);
-  const held = tagValue(unit, address);
-  const before = held.peek();
-  if (before.value !== value || before.quality !== quality) held.value = { value, quality };
+  if (!showing.peek() && revision !== model) window.setTimeout(readUnitsSoon, Math.random() * MODEL_SPREAD_MS);
 }
 
 function receiveState(frame: StateFrame, replay: boolean): void {
   const { kind, name, state, mode, batchRef } = frame;
   if (kind === 'Batch') {
     if (isFinal(state)) forgetElementsOf(name);
-    if (!replay && !showing) readBatchesSoon();
+    if (!replay && !showing.peek()) readBatchesSoon();
     const isOther = (batch: BatchItem): boolean => batch.name === name && (batch.phase !== state || batch.mode !== mode);
     if (batches.peek().some(isOther)) batches.value = batches.peek().map((batch) => (isOther(batch) ? { ...batch, phase: state, mode } : batch));
   } else if (kind === 'Unit') {
     const isOther = (unit: OverviewUnit): boolean => unit.name === name && (unit.state !== state || unit.mode !== mode);
     if (units.peek().some(isOther)) units.value = units.peek().map((unit) => (isOther(unit) ? { ...unit, state, mode } : unit));
   } else {
-    elements.set(`${kind}/${name}`, frame);
-    if (kind === 'Phase') readPhasesSoon();
+    noteElement(frame);
   }
   if (replay) return;
-  if (showing) hasNews = true;
+  if (showing.peek()) hasNews = true;
   else {
     readUnitsSoon();
     readPromptsSoon();
   }
   if (batchRef) batchTouched.value = { batch: batchRef, count: batchTouched.peek().count + 1 };
-}
-
-function forgetElementsOf(batch: string): void {
-  for (const [key, { batchRef }] of elements) if (batchRef === batch) elements.delete(key);
 }

@@ -16,7 +16,8 @@ export interface Asked {
   readonly earlier: readonly BatchEvent[];
 }
 
-const EVENTS_MAX = 1000;
+const EVENTS_PAGE = 200;
+const EVENTS_PAGES_MAX = 5;
 const EARLIER_MAX = 4;
 
 /** Where in the procedure a prompt is asked, what the recipe gave that phase, and what people have answered so far. */
@@ -28,8 +29,16 @@ export async function readAsked({ phase, batch }: Prompt): Promise<Asked> {
 /** None of a run without a batch; what cannot be read stands in no way of an answer. */
 async function readEarlier(batch: string): Promise<readonly BatchEvent[]> {
   if (batch === '' || !can('batch:events')) return [];
-  const { items } = await get<LogPage<BatchEvent>>(atSite(`batches/${encodeURIComponent(batch)}/events?limit=${EVENTS_MAX}`), { background: true });
-  return items.filter(({ eventSubType }) => eventSubType === 'Prompt Response').slice(0, EARLIER_MAX);
+  const page = (cursor: string): Promise<LogPage<BatchEvent>> =>
+    get(atSite(`batches/${encodeURIComponent(batch)}/events?${new URLSearchParams({ limit: String(EVENTS_PAGE), ...(cursor === '' ? {} : { cursor }) })}`), { background: true });
+  const found: BatchEvent[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; pages < EVENTS_PAGES_MAX && cursor !== null && found.length < EARLIER_MAX; pages += 1) {
+    const { items, nextCursor }: LogPage<BatchEvent> = await page(cursor);
+    found.push(...items.filter(({ eventSubType }) => eventSubType === 'Prompt Response'));
+    cursor = nextCursor;
+  }
+  return found.slice(0, EARLIER_MAX);
 }
 
 const OUTCOME_LOOKS = 10;

@@ -1,4 +1,5 @@
 /** A batch as it ran, from its timeline and events (decisions 8.3): rows of units and elements for a time bar, and what each element took. Pure. */
+import { isResting, isStanding } from './states.js';
 import type { BatchEvent, Timeline } from './types.js';
 import type { TimeSpan } from '../parts/time-bar.js';
 
@@ -18,9 +19,6 @@ export interface ElementRun {
   readonly stoodMs: number;
 }
 
-const OVER: readonly string[] = ['', 'Idle', 'Complete', 'Stopped', 'Aborted', 'Failed'];
-const STANDS: readonly string[] = ['Holding', 'Held', 'Pausing', 'Paused', 'Stopping', 'Aborting'];
-
 const msOf = (ts: string, elseMs: number): number => (ts === '' ? elseMs : Date.parse(ts));
 
 /** By path; of an element that ran several times the last run. */
@@ -29,11 +27,11 @@ export function runsOf({ lanes }: Timeline, nowMs: number): ReadonlyMap<string, 
 }
 
 function runOf({ path, kind, unit, spans }: Lane, nowMs: number): ElementRun {
-  const worked = spans.filter(({ state }) => !OVER.includes(state));
-  const begun = spans.findLastIndex(({ state }, at) => !OVER.includes(state) && OVER.includes(spans[at - 1]?.state ?? ''));
+  const worked = spans.filter(({ state }) => !isResting(state));
+  const begun = spans.findLastIndex(({ state }, at) => !isResting(state) && isResting(spans[at - 1]?.state ?? ''));
   const run = begun < 0 ? [] : spans.slice(begun);
-  const stoodMs = worked.filter(({ state }) => STANDS.includes(state)).reduce((sum, { from, to }) => sum + msOf(to, nowMs) - Date.parse(from), 0);
-  const end = run.find(({ state }) => OVER.includes(state));
+  const stoodMs = worked.filter(({ state }) => isStanding(state)).reduce((sum, { from, to }) => sum + msOf(to, nowMs) - Date.parse(from), 0);
+  const end = run.find(({ state }) => isResting(state));
   return { path, kind, unit, state: spans.at(-1)?.state ?? '', from: run[0]?.from ?? '', to: end?.from ?? '', stoodMs };
 }
 
@@ -49,7 +47,7 @@ export interface UnitRow {
 
 /** The phases of each unit; those at work at once stand in rows below each other. */
 export function unitRows({ lanes }: Timeline, events: readonly BatchEvent[], nowMs: number, stateText: (state: string) => string): readonly UnitRow[] {
-  const phases = lanes.filter(({ kind, spans }) => kind === 'Phase' && spans.some(({ state }) => !OVER.includes(state)));
+  const phases = lanes.filter(({ kind, spans }) => kind === 'Phase' && spans.some(({ state }) => !isResting(state)));
   const units = [...new Set(phases.map(({ unit }) => unit))];
   const asked = promptSpans(events, nowMs);
   return units.flatMap((unit) => {
@@ -76,11 +74,11 @@ function spansOf({ path, spans }: Lane, asked: readonly PromptSpan[], nowMs: num
   const name = path.slice(path.lastIndexOf('/') + 1);
   const merged: TimeSpan[] = [];
   for (const { state, from, to } of spans) {
-    if (OVER.includes(state)) continue;
-    const isStanding = STANDS.includes(state);
-    const span: TimeSpan = { fromMs: Date.parse(from), toMs: msOf(to, nowMs), look: isStanding ? 'held' : 'step', text: isStanding ? stateText(resting(state)) : name };
+    if (isResting(state)) continue;
+    const stands = isStanding(state);
+    const span: TimeSpan = { fromMs: Date.parse(from), toMs: msOf(to, nowMs), look: stands ? 'held' : 'step', text: stands ? stateText(resting(state)) : name };
     const last = merged.at(-1);
-    if (last && last.look === span.look && last.toMs === span.fromMs) merged[merged.length - 1] = { ...last, toMs: span.toMs, text: isStanding ? span.text : last.text };
+    if (last && last.look === span.look && last.toMs === span.fromMs) merged[merged.length - 1] = { ...last, toMs: span.toMs, text: stands ? span.text : last.text };
     else merged.push(span);
   }
   return merged.flatMap((span) => (span.look === 'step' ? withWaits(span, asked) : [span]));

@@ -10,7 +10,7 @@ export function needsReason(command: Command): boolean {
   return WITH_REASON.includes(command);
 }
 
-const FINAL = ['Complete', 'Stopped', 'Aborted', 'Failed'];
+export const FINAL = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 
 export function isFinal(state: string): boolean {
   return FINAL.includes(state);
@@ -20,11 +20,15 @@ export function isResting(state: string): boolean {
   return state === '' || state === 'Idle' || isFinal(state);
 }
 
+/** Between work and its end: nothing goes on, or it is on the way to that. */
+export function isStanding(state: string): boolean {
+  return ['Holding', 'Held', 'Pausing', 'Paused', 'Stopping', 'Aborting'].includes(state);
+}
+
 export type Severity = 'normal' | 'attention' | 'bad';
 
 /** Colour is for what is not normal (ISA-101): an operator scanning the screen sees these and nothing else. */
 export function severityOf(state: string): Severity {
   if (state === 'Aborted' || state === 'Aborting' || state === 'Failed') return 'bad';
-  if (['Held', 'Holding', 'Paused', 'Pausing', 'Stopping', 'Stopped'].includes(state)) return 'attention';
-  return 'normal';
+  return isStanding(state) || state === 'Stopped' ? 'attention' : 'normal';
 }

@@ -1,7 +1,12 @@
 /** What is to be put right, as the gateway said it first and says it now. Pure. */
 import type { PreflightAnswer } from './types.js';
 
-type PreflightCheck = PreflightAnswer['checks'][number];
+export type PreflightCheck = PreflightAnswer['checks'][number];
+
+/** It keeps the command from going on; a warning is only told. */
+export function isStop({ severity }: PreflightCheck): boolean {
+  return severity === 'error';
+}
 
 export interface ToDo {
   /** Of one module in two phases there are two. */
@@ -27,10 +32,7 @@ function keyed(items: readonly Omit<ToDo, 'key'>[]): readonly ToDo[] {
 
 /** @param before of the same batch and command. */
 export function listOf(before: readonly ToDo[], problems: readonly PreflightCheck[], lifted: readonly PreflightCheck[]): readonly ToDo[] {
-  const told = keyed([
-    ...problems.map((check) => ({ check, isDone: false, isNeeded: check.severity === 'error' })),
-    ...lifted.map((check) => ({ check, isDone: true, isNeeded: true })),
-  ]);
+  const told = keyed([...problems.map((check) => ({ check, isDone: false, isNeeded: isStop(check) })), ...lifted.map((check) => ({ check, isDone: true, isNeeded: true }))]);
   const known = new Map(told.map((item) => [item.key, item]));
   // the order in which they were found stays: nothing moves under a finger
   const kept = before.flatMap((item) => known.get(item.key) ?? (isKept(item) ? [{ ...item, isDone: true }] : []));

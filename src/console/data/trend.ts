@@ -48,7 +48,7 @@ const SAMPLE_AT_MOST_S = 1;
 const SILENCE_S_MAX = 65;
 
 /** What is shown of a length of time: samples, or buckets of so many milliseconds. */
-function bucketOf(lengthMs: number): number {
+export function bucketOf(lengthMs: number): number {
   return lengthMs > RAW_MS_MAX ? Math.ceil(lengthMs / POINTS_MAX / 1000) * 1000 : 0;
 }
 
@@ -57,9 +57,9 @@ export function emptyCurve(lengthMs: number): Curve {
   return { times: [], values: [], band: bucketMs > 0 ? { lows: [], highs: [] } : undefined, bucketMs };
 }
 
-/** Curves of a span from the historian, one per pen. */
-export async function readCurves(pens: readonly Pen[], span: Span): Promise<Curve[]> {
-  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span))), readGaps(span)]);
+/** Curves of a span from the historian, one per pen. @param lengthMs of the whole of which the span is a part: its points are as far apart. */
+export async function readCurves(pens: readonly Pen[], span: Span, lengthMs = span.toMs - span.fromMs): Promise<Curve[]> {
+  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span, lengthMs))), readGaps(span)]);
   pens.forEach(({ unit, address }, at) => {
     const own = gaps.filter((gap) => gap.unit === unit && (gap.address === '' || gap.address === address));
     breakLine(curves[at] as Curve, own);
@@ -67,8 +67,8 @@ export async function readCurves(pens: readonly Pen[], span: Span): Promise<Curv
   return curves;
 }
 
-async function readCurve(pen: Pen, { fromMs, toMs }: Span): Promise<Curve> {
-  const curve = emptyCurve(toMs - fromMs);
+async function readCurve(pen: Pen, { fromMs, toMs }: Span, lengthMs: number): Promise<Curve> {
+  const curve = emptyCurve(lengthMs);
   const { times, values, band, bucketMs } = curve;
   if (!band) {
     for (const { ts, value, quality } of await samplesOf(pen, fromMs - SAMPLE_AT_LEAST_MS, toMs, 'none', 0)) add(curve, Date.parse(ts) / 1000, value, quality);
@@ -246,6 +246,16 @@ export function prepend(live: Curve, past: Curve): void {
   live.values.splice(0, known, ...past.values);
   live.band?.lows.splice(0, known, ...(past.band?.lows ?? []));
   live.band?.highs.splice(0, known, ...(past.band?.highs ?? []));
+}
+
+/** A curve with its end read anew: from where that begins on it takes the place of what was known. */
+export function withEnd(known: Curve, end: Curve): Curve {
+  const first = end.times[0];
+  if (first === undefined) return known;
+  const at = known.times.findIndex((time) => time >= first);
+  const joined = <Item>(before: readonly Item[], after: readonly Item[]): Item[] => [...(at < 0 ? before : before.slice(0, at)), ...after];
+  const band = known.band && end.band ? { lows: joined(known.band.lows, end.band.lows), highs: joined(known.band.highs, end.band.highs) } : undefined;
+  return { times: joined(known.times, end.times), values: joined(known.values, end.values), band, bucketMs: known.bucketMs };
 }
 
 /** Keeps the last point before the window, so that the line enters it from the left. */

@@ -95,8 +95,8 @@ export type TagDescriptor = Arrived<tags.TagDescriptor>;
 export type TemplateLogic = Arrived<TemplateBody>;
 export type CompositeLogic = Arrived<BlockTypeBody>;
 
-/** Data types whose values are numbers. */
-const NUMERIC: readonly string[] = ['Float', 'Integer', 'Int', 'Double'];
+/** Data types whose values are numbers, as tags and as programs call them. */
+const NUMERIC: readonly string[] = ['Float', 'Integer', 'REAL', 'INT'];
 
 export function isNumeric(dataType: string): boolean {
   return NUMERIC.includes(dataType);

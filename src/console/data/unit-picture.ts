@@ -59,6 +59,8 @@ export interface UnitPicture {
   readonly pipes: readonly PipePicture[];
 }
 
+/** The vessel, as a layout names it. */
+export const VESSEL_ITEM = 'vessel';
 /** A step of the grid that a layout counts in. */
 export const CELL = 20;
 export const END_WIDTH = 112;
@@ -72,8 +74,18 @@ const EDGE = 6;
 /** Shapes that a unit may have; none of them is drawn for a skid. */
 const NO_VESSEL = 'skid';
 
-export function endItem(way: 'from' | 'to', { unit, utility, junction }: ConnectionEnd): string {
-  return junction === undefined ? `${way} ${unit ?? utility ?? ''}` : `junction ${junction}`;
+/** By the least number that no other end has: as the gateway names them (connections.ts, placedEnds). */
+function endItem(way: 'from' | 'to', { unit, utility }: ConnectionEnd, taken: readonly EndPicture[]): string {
+  const plain = `${way} ${unit ?? utility ?? ''}`;
+  for (let count = 1; ; count += 1) {
+    const item = count === 1 ? plain : `${plain} ${count}`;
+    if (!taken.some((end) => end.item === item)) return item;
+  }
+}
+
+/** A module as a layout names it: one that is called `vessel` is not the vessel. */
+export function moduleItem(name: string): string {
+  return name === VESSEL_ITEM ? `module ${name}` : name;
 }
 
 function isSource(connection: Connection): boolean {
@@ -123,7 +135,7 @@ function draw(info: Pick<UnitInfo, 'symbolId' | 'connections' | 'layout'>, lanes
   const outY = (at: number) => Math.max(besideY(free.beside.length), topY + 80) + at * ROW;
   const bottomY = Math.max(topY + VESSEL.heightMin, sideBottom + 40, jacketOuts > 0 ? outY(jacketOuts - 1) + 40 : besideY(free.beside.length) - 40);
   const automatic: VesselPicture = { shape: info.symbolId, hasJacket, x: leftX, y: topY, width: VESSEL.width, height: bottomY - topY };
-  const moved = by.get('vessel');
+  const moved = by.get(VESSEL_ITEM);
   const vessel = lanes.hasVessel ? { ...automatic, ...(moved ?? {}) } : undefined;
   const box = vessel ?? { ...automatic, width: 0, height: 0 };
   const jacket = hasJacket ? VESSEL.jacket : 0;
@@ -151,13 +163,9 @@ function draw(info: Pick<UnitInfo, 'symbolId' | 'connections' | 'layout'>, lanes
     junctions.push({ item, ...(by.get(item) ?? { x: startX(lane) + x, y: yOf(lane) }) });
   }
   const junctionAt = (name: string): Point => junctions.find(({ item }) => item === `junction ${name}`) ?? { x: 0, y: 0 };
-  const counts = new Map<string, number>();
   const place = (way: 'from' | 'to', connection: Connection, x: number, y: number): Point => {
     const end = connection[way];
-    const plain = endItem(way, end);
-    const count = (counts.get(plain) ?? 0) + 1;
-    counts.set(plain, count);
-    const item = count === 1 ? plain : `${plain} ${count}`;
+    const item = endItem(way, end, ends);
     const found = by.get(item) ?? { x, y };
     ends.push({ item, text: end.unit?.toUpperCase() ?? end.utility ?? '', unit: end.unit ?? '', isSource: way === 'from', ...found });
     return found;
@@ -168,7 +176,7 @@ function draw(info: Pick<UnitInfo, 'symbolId' | 'connections' | 'layout'>, lanes
     const lane = all.find((each) => each.at === at);
     if (!lane) continue;
     const y = yOf(lane);
-    const devices = connection.via.map((name, index) => ({ name, ...(by.get(name) ?? { x: startX(lane) + (lane.deviceX[index] ?? 0), y }) }));
+    const devices = connection.via.map((name, index) => ({ name, ...(by.get(moduleItem(name)) ?? { x: startX(lane) + (lane.deviceX[index] ?? 0), y }) }));
     for (const device of devices) modules.push({ ...device, stands: 'pipe' });
     const { from, to } = connection;
     const starts: Point[] = [];
@@ -196,7 +204,7 @@ function draw(info: Pick<UnitInfo, 'symbolId' | 'connections' | 'layout'>, lanes
 
   // ------------------------------------------------------------ what stands in no pipe
   const put = (module: Placed | undefined, stands: ModulePicture['stands'], x: number, y: number): void => {
-    if (module) modules.push({ name: module.name, stands, ...(by.get(module.name) ?? { x, y }) });
+    if (module) modules.push({ name: module.name, stands, ...(by.get(moduleItem(module.name)) ?? { x, y }) });
   };
   put(free.agitator, 'top', middleX, box.y - 26);
   put(free.level, 'inside', box.x + (free.agitator ? box.width * 0.76 : box.width / 2), box.y + 84);

@@ -1,8 +1,8 @@
 /** What every view of an alarm shares. */
-import { computed } from '@preact/signals';
-import { measuredIn } from '../data/module-tags.js';
-import { alarms, tagList } from '../data/plant.js';
-import type { Alarm, AlarmEvent } from '../data/types.js';
+import { computed, untracked } from '@preact/signals';
+import { tagNamed } from '../data/module-tags.js';
+import { alarms, definitions, tagList } from '../data/plant.js';
+import type { Alarm, AlarmDefinition, AlarmEvent, TagDescriptor } from '../data/types.js';
 import { word } from '../common/strings.js';
 import { readingText, unitText } from '../common/text.js';
 
@@ -23,6 +23,17 @@ export function isOfSwitch({ conditionType }: Pick<Alarm, 'conditionType'>): boo
 /** `ControlModule/li101` as people call it. */
 export function sourceName({ source }: Pick<Alarm, 'source'>): string {
   return source.slice(source.lastIndexOf('/') + 1);
+}
+
+type Raised = Pick<Alarm, 'source' | 'definitionRef'>;
+
+export function definitionOf({ definitionRef }: Pick<Raised, 'definitionRef'>): AlarmDefinition | undefined {
+  return definitions.value.find(({ name }) => name === definitionRef);
+}
+
+/** The tag that the alarm watches; undefined of states, and of what engineering took away: nobody knows then in what its limit is measured. */
+export function tagOf(alarm: Raised): TagDescriptor | undefined {
+  return tagNamed(sourceName(alarm), definitionOf(alarm)?.tagName ?? '', tagList.value);
 }
 
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
@@ -64,7 +75,7 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
 /** A state in words, or a number with the unit of what was measured. */
 export function eventValueText(event: AlarmEvent): string {
   if (!NUMBER.test(event.value)) return word(event.value);
-  return `${readingText(Number(event.value))} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
+  return `${readingText(Number(event.value))} ${unitText(untracked(() => tagOf(event))?.engUnits ?? '')}`.trim();
 }
 
 /** The worst alarm that stands on a value, by its module: one that came and went is not worn by the value any more. */

@@ -1,10 +1,11 @@
 /** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
 import { useState } from 'preact/hooks';
-import { command as send, type Preflight, type PreflightCheck, preflight } from '../data/batch.js';
+import { command as send, type Preflight, preflight } from '../data/batch.js';
 import { takenOver } from '../data/departures.js';
 import { modules, stale } from '../data/plant.js';
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
+import { isStop, type PreflightCheck } from '../data/to-do.js';
 import type { BatchDetail, Command } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
@@ -100,7 +101,6 @@ function modesOf(told: readonly PreflightCheck[]): string[] {
   return told.filter(({ check }) => check === 'modes').map(({ element }) => element);
 }
 
-const isStop = ({ severity }: PreflightCheck): boolean => severity === 'error';
 const isWarning = ({ severity }: PreflightCheck): boolean => severity === 'warning';
 
 /** Why the gateway could not be asked, in words; null while it is asked. */

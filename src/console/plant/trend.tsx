@@ -18,7 +18,8 @@ const READ_AGAIN_MS = 5_000;
 
 /** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
 function takeNewConsole(): void {
-  if (Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0) < TAKE_AGAIN_MS) return; // the box is away, not new
+  const takenMs = Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0);
+  if (takenMs >= 0 && takenMs < TAKE_AGAIN_MS) return; // the box is away, not new
   sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
   location.reload();
 }

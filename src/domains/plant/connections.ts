@@ -46,9 +46,13 @@ describeFields(Connection, CONNECTION_WORDS);
 describeFields(LayoutPlace, LAYOUT_PLACE_WORDS);
 nameSchemas({ UnitConnection: Connection, UnitConnectionEnd: ConnectionEnd, UnitLayoutPlace: LayoutPlace });
 
-/** An end as one word: what a place of the layout names, and what tells two ends apart. */
-export function endName({ unit, utility, part, junction }: ConnectionEnd): string {
+/** An end as one word, for a sentence and for a place of the layout. Two ends may have one word: a utility may be called as a unit is. */
+function endName({ unit, utility, part, junction }: ConnectionEnd): string {
   return unit ?? utility ?? (part === undefined ? `junction ${junction ?? ''}` : part);
+}
+
+function isSameEnd(a: ConnectionEnd, b: ConnectionEnd): boolean {
+  return a.unit === b.unit && a.utility === b.utility && a.part === b.part && a.junction === b.junction;
 }
 
 /** @throws Refusal 400 naming the connection, and in it the unit, module or junction that is wrong. */
@@ -62,7 +66,7 @@ export function checkConnections(connections: readonly Connection[]): void {
         checkEnd(from, `${at}.from`);
         checkEnd(to, `${at}.to`);
         if (via.length > VIA_MAX) throw invalid('invalid_field', `${at}.via`, `at most ${VIA_MAX} modules stand in one connection`);
-        if (endName(from) === endName(to) && (via.length === 0 || from.junction !== undefined))
+        if (isSameEnd(from, to) && (via.length === 0 || from.junction !== undefined))
           throw invalid('invalid_field', at, `connection ${index} leads from ${endName(from)} to itself${via.length === 0 ? ' with nothing in it' : ''}`);
       }),
     () =>
@@ -98,32 +102,53 @@ function checkJunctions(connections: readonly Connection[]): void {
   });
 }
 
+/** The vessel in a layout; a control module of that name is `module vessel` there. */
+const VESSEL = 'vessel';
+
 /** @throws Refusal 400 for a thing that stands twice, or that is neither the vessel, an end or junction of the connections, nor a name of a module. */
 export function checkLayout(layout: readonly LayoutPlace[], connections: readonly Connection[]): void {
   if (layout.length > PLACES_MAX) throw invalid('invalid_field', 'layout', `at most ${PLACES_MAX} places`);
-  const known = new Set(['vessel', ...placedEnds(connections)]);
+  const isThing = thingsOf(connections);
   forAll(layout, ({ item }, index) => {
     const field = `layout[${index}].item`;
     if (layout.findIndex((other) => other.item === item) < index) throw invalid('invalid_field', field, `${item} stands twice in the layout`);
-    if (!known.has(item) && !isResourceName(item)) throw invalid('invalid_field', field, `${item} is no thing of this unit: a module, vessel, or an end of its connections`);
+    if (!isThing(item)) throw invalid('invalid_field', field, `${item} is no thing of this unit: a module, vessel, or an end of its connections`);
   });
 }
 
-/** Ends by the words that a layout names them with: `junction header`, `from Monomer`, `to tk201`, and `to tk201 2` for a second one. */
+/** Without the places that stood before of ends that the connections do not have any more: who changes the pipes alone is not refused for them. */
+export function layoutOf(layout: readonly LayoutPlace[], before: readonly LayoutPlace[], connections: readonly Connection[]): LayoutPlace[] {
+  const isThing = thingsOf(connections);
+  return layout.filter((place) => isThing(place.item) || !before.some(({ item, column, row }) => item === place.item && column === place.column && row === place.row));
+}
+
+function thingsOf(connections: readonly Connection[]): (item: string) => boolean {
+  const known = new Set([VESSEL, `module ${VESSEL}`, ...placedEnds(connections)]);
+  return (item) => known.has(item) || isResourceName(item);
+}
+
+/**
+ * Ends by the words that a layout names them with: `junction header`, `from Monomer`, `to tk201`, and `to tk201 2` for a second one, by the least number
+ * that no other end has. The console names them likewise (unit-picture.ts).
+ */
 export function placedEnds(connections: readonly Connection[]): string[] {
-  const counts = new Map<string, number>();
-  const found: string[] = [];
+  const found = new Set<string>();
   for (const { from, to } of connections) {
     for (const [way, end] of [
       ['from', from],
       ['to', to],
     ] as const) {
       if (end.part !== undefined) continue;
-      const name = end.junction === undefined ? `${way} ${endName(end)}` : endName(end);
-      const count = (counts.get(name) ?? 0) + 1;
-      counts.set(name, count);
-      if (end.junction === undefined || count === 1) found.push(count === 1 ? name : `${name} ${count}`);
+      if (end.junction === undefined) found.add(free(`${way} ${endName(end)}`, found));
+      else found.add(endName(end));
     }
   }
-  return found;
+  return [...found];
+}
+
+function free(name: string, taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count += 1) {
+    const item = count === 1 ? name : `${name} ${count}`;
+    if (!taken.has(item)) return item;
+  }
 }

@@ -6,15 +6,14 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { inside } from '../../platform/base/assert.js';
 import { conflict, forAll, invalid, together } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
-import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
+import { type Admission, type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { checkConnections, checkLayout } from './connections.js';
+import { checkConnections, checkLayout, layoutOf } from './connections.js';
 import { Site, Unit, type UnitSpec, type UnitStatus, Enterprise, Area, ProcessCell } from './kind.js';
 import { workOn } from './unit-owner.js';
-import { Batch } from '../batches/kind.js';
+import { Batch, isFinalBatch } from '../batches/kind.js';
 
 const UNIT_SCAN_MIN_MS = 10; // decisions 1.5
-const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 const UNIT_SCAN_MAX_MS = 10_000;
 
 /** The resources of a kind that pass, as dependents. */
@@ -53,7 +52,7 @@ export function refuseUnitEdit({ metadata, spec, status }: Resource<UnitSpec, Un
 function openBatchesOn({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): Dependent[] {
   return read
     .list(Batch, metadata.site)
-    .filter(({ status }) => !FINAL_BATCH.includes(status.phase))
+    .filter(({ status }) => !isFinalBatch(status.phase))
     .filter(
       ({ spec, status }) => Object.values(spec.equipment).includes(metadata.name) || status.allocations.some((held) => held.unit === metadata.name && held.state !== 'Released'),
     )
@@ -67,8 +66,9 @@ function refuseUnitDelete({ metadata, status }: Resource<UnitSpec, UnitStatus>):
   throw conflict('unit_active', `unit ${metadata.name} is allocated to ${work}; end that work before deleting the unit`, { unit: metadata.name });
 }
 
-function admitUnit(spec: UnitSpec): UnitSpec {
+function admitUnit(spec: UnitSpec, { before }: Pick<Admission<UnitSpec, UnitStatus>, 'before'>): UnitSpec {
   const roles = new Set<string>();
+  const layout = spec.layout && layoutOf(spec.layout, before?.spec.layout ?? [], spec.connections ?? []);
   together(
     () =>
       forAll(spec.capabilities, (capability, index) => {
@@ -88,9 +88,9 @@ function admitUnit(spec: UnitSpec): UnitSpec {
     () => forAll(spec.permissives, (_, index) => checkPermissive(spec.permissives, index)),
     () => checkScanInterval(spec.scanInterval),
     () => checkConnections(spec.connections ?? []),
-    () => checkLayout(spec.layout ?? [], spec.connections ?? []),
+    () => checkLayout(layout ?? [], spec.connections ?? []),
   );
-  return spec;
+  return layout && layout.length < (spec.layout?.length ?? 0) ? { ...spec, layout } : spec;
 }
 
 function checkPermissive(permissives: UnitSpec['permissives'], index: number): void {

@@ -7,11 +7,9 @@ import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
 import { checkRecipeChart, refuseInvalid } from '../procedures/charts.js';
 import { type Formula, type MasterRecipeSpec, type MasterRecipeStatus, type RecipePhase, MasterRecipe, ControlRecipe } from './kind.js';
-import { Batch } from '../batches/kind.js';
+import { Batch, isFinalBatch } from '../batches/kind.js';
 import { recipeCompanions } from './revisions.js';
 import { checkSupersedes } from './supersedes.js';
-
-const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
 
 /** Contract 3, Master recipe lifecycle. A pair that is not listed is a conflict. */
 export const LIFECYCLE = [
@@ -186,12 +184,12 @@ export function refuseDuplicate(spec: MasterRecipeSpec, { read, site, name }: { 
 export function heldBy(read: StoreReader, site: string, recipe: string): string[] {
   return read
     .list(Batch, site)
-    .filter((batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase))
+    .filter((batch) => batch.spec.masterRecipeRef === recipe && !isFinalBatch(batch.status.phase))
     .map((batch) => batch.metadata.name);
 }
 
 export function recipeDependents(read: StoreReader, site: string, recipe: string): Dependent[] {
-  return dependentsIn(read, Batch, site, (batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase));
+  return dependentsIn(read, Batch, site, (batch) => batch.spec.masterRecipeRef === recipe && !isFinalBatch(batch.status.phase));
 }
 
 /** Draft, Rejected and Withdrawn recipes may be deleted (decisions Q-RECIPE-02). */

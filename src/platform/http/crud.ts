@@ -26,7 +26,7 @@ import { type Caller, mayVisit } from './caller.js';
 import type { Tier } from './tiers.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decodeBody } from './json-body.js';
-import { listReply, type PastItems } from './paged-list.js';
+import { listReply, type PastItems, sortedBy, type SortKey } from './paged-list.js';
 import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
 import type { ToldBy } from './replies.js';
@@ -92,6 +92,8 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps, Bod
         readonly past?: (query: Query, site: string) => readonly Ref[];
         /** What the query asks of those that are past: nothing, so that all pass; or what none of them is. They are looked at one by one without. */
         readonly ofPast?: (query: Query) => 'all' | 'none' | undefined;
+        /** Another order than by name, where the query asks for one and none is past: by this key, lower first. */
+        readonly keyOf?: (query: Query) => ((resource: Resource<Spec, Status>) => SortKey) | undefined;
       }
     | undefined;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
@@ -202,11 +204,13 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
         const isListed = (resource: Resource<Spec, Status>): boolean => this.#visible(resource, context.caller) && (passes?.(resource) ?? true);
         const ofPast = filter ? filter.ofPast?.(context.query) : 'all';
         const past = among ? undefined : this.#pastIn(deps.store, site ?? '', ofPast, isListed, JSON.stringify(Object.keys(filters).map((name) => context.query.all(name))));
+        const keyOf = filter?.keyOf?.(context.query);
+        const items = resources.filter(isListed);
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
-          items: resources.filter(isListed),
+          items: keyOf ? sortedBy(items, keyOf) : items,
           kept: Object.keys(filters),
-          keyOf: ({ metadata }) => [metadata.name],
+          keyOf: keyOf ?? (({ metadata }) => [metadata.name]),
           render: (resource) => render(resource, deps.store, deps),
           ...(past ? { past } : {}),
         });

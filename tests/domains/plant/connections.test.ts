@@ -24,6 +24,8 @@ t.test('connections: one end of each side, devices once, no pipe from nothing to
     ['no side of an end', [pipe({}, BODY)], /connections\[0\]\.from.*not 0/],
     ['no name of a unit', [pipe({ unit: 'RX 101' }, BODY)], /connections\[0\]\.from\.unit.*RX 101/],
     ['an empty utility', [pipe({ utility: ' ' }, BODY)], /connections\[0\]\.from\.utility/],
+    ['a utility that is called as a part of the unit', [pipe({ utility: 'body' }, BODY, [])], /^$/],
+    ['a unit and a utility of one name', [pipe({ unit: 'tk1' }, { utility: 'tk1' }, [])], /^$/],
     ['a loop of nothing', [pipe(BODY, BODY, [])], /connections\[0\].*from body to itself with nothing in it/],
     ['a junction to itself', [pipe({ junction: 'a' }, { junction: 'a' })], /connection 0 leads from junction a to itself/],
     ['a junction that nothing comes to', [pipe({ junction: 'a' }, BODY)], /connections\[0\]\.from\.junction.*no connection leads to junction a/],
@@ -42,8 +44,10 @@ t.test('connections: one end of each side, devices once, no pipe from nothing to
 t.test('layout: each thing once, and only what the unit has', async (t) => {
   const connections = [pipe({ utility: 'Water' }, { junction: 'in' }), pipe({ utility: 'Water' }, { junction: 'in' }, ['xv2']), pipe({ junction: 'in' }, BODY, [])];
   t.strictSame(placedEnds(connections), ['from Water', 'junction in', 'from Water 2']);
+  const alike = [pipe({ utility: 'Water' }, BODY), pipe({ utility: 'Water' }, BODY, ['xv2']), pipe({ utility: 'Water 2' }, BODY, ['xv3']), pipe({ unit: 'water' }, BODY, ['xv4'])];
+  t.strictSame(placedEnds(alike), ['from Water', 'from Water 2', 'from Water 2 2', 'from water'], 'no two ends are called alike');
   const at = (item: string) => ({ item, column: 1, row: 1 });
-  const layout = ['vessel', 'xv1', 'from Water', 'from Water 2', 'junction in'].map(at);
+  const layout = ['vessel', 'module vessel', 'xv1', 'from Water', 'from Water 2', 'junction in'].map(at);
   t.equal(
     refused(() => checkLayout(layout, connections)),
     '',

@@ -81,6 +81,20 @@ t.test('the way on to the next page keeps the question', async (t) => {
   t.match((await viewer.get(next)).body, [{ name: 'f-asks' }]);
 });
 
+t.test('runs by hand come newest first, page by page, whatever they are called', async (t) => {
+  for (const [at, name] of ['run-c', 'run-a', 'run-b'].entries()) {
+    plant.clock.advance(1000);
+    await plant.store.write({ puts: [element(Phase, name, at === 2 ? 'Running' : 'Complete', { unit: 'tk201', batch: '', status: { adhoc: true } })] });
+  }
+  t.same(await namesOf('phases?adhoc=true&unit=tk201'), ['run-a', 'run-b', 'run-c']);
+  t.same(await namesOf('phases?adhoc=true&unit=tk201&order=recent'), ['run-b', 'run-a', 'run-c']);
+  const first = await viewer.get(`${AT}/phases?adhoc=true&unit=tk201&order=recent&limit=2`);
+  t.equal(first.headers['x-total-count'], '3');
+  t.match((await viewer.get(/<([^>]+)>/.exec(String(first.headers.link))?.[1] ?? '')).body, [{ name: 'run-c' }]);
+  t.match(await viewer.get(`${AT}/phases?order=recent`), { status: 400, body: { code: 'invalid_query', field: 'order' } });
+  t.match(await viewer.get(`${AT}/phases?adhoc=true&order=newest`), { status: 400, body: { code: 'invalid_query', field: 'order' } });
+});
+
 t.test('prompts of a unit or a batch', async (t) => {
   t.same(await namesOf('prompts'), ['f-asks', 'b-held'], 'the oldest first');
   t.same(await namesOf('prompts?unit=mx101'), ['b-held']);

@@ -223,6 +223,10 @@ t.test('a unit is served with its connections and layout; a manifest brings them
   t.match((await reader.get(`${SITE}/units/r1`)).body, { connections }, 'what was refused has changed nothing');
   const exported = JSON.stringify((await admin.get(`/api/v1/export?site=north`)).body);
   t.match(exported, /"utility":"Water"/);
+  const other = [{ ...connections[0], from: { utility: 'Steam' } }];
+  t.match((await engineer.put(`${SITE}/units/r1`, { connections: other })).body, { connections: other, layout: [] }, 'the place of an end goes with it');
+  const wrong = await engineer.put(`${SITE}/units/r1`, { layout });
+  t.match(wrong, { status: 400, body: { field: 'layout[0].item' } }, 'a place that is written is judged');
   t.equal((await engineer.put(`${SITE}/units/r1`, { connections: [], layout: [] })).status, 200);
 });
 

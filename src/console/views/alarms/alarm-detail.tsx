@@ -10,11 +10,11 @@ import { nowMs } from '../../common/clock.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
 import { ageText, momentText, readingText, unitText } from '../../common/text.js';
-import { isUnacknowledged, sourceName } from '../../plant/alarm.js';
+import { definitionOf, isUnacknowledged, sourceName, tagOf } from '../../plant/alarm.js';
 import { reasonWords } from '../../plant/alarm-groups.js';
 import { Trend } from '../../plant/trend.js';
 import { SeverityShape } from '../../parts/badge.js';
-import { definitionOf, limitText, tagOf, valueThen } from './alarm-text.js';
+import { limitText, valueThen } from './alarm-text.js';
 import type { RowActs } from './alarm-row.js';
 import { DefinitionDialog } from './definition-dialog.js';
 

@@ -1,26 +1,13 @@
 /** What an alarm says of its limit and of the value that it came with. */
-import { definitions, tagList } from '../../data/plant.js';
-import { measuredIn } from '../../data/module-tags.js';
-import type { Alarm, AlarmDefinition, TagDescriptor } from '../../data/types.js';
+import type { Alarm } from '../../data/types.js';
 import { t, word, words } from '../../common/strings.js';
 import { readingText, recordText, unitText } from '../../common/text.js';
-import { isOfNumber, isOfSwitch, sourceName } from '../../plant/alarm.js';
+import { isOfNumber, isOfSwitch, tagOf } from '../../plant/alarm.js';
 
 const said = words({ en: { then: (value: string) => `came at ${value}` }, de: { then: (value: string) => `kam bei ${value}` } });
 
-export function definitionOf({ definitionRef }: Pick<Alarm, 'definitionRef'>): AlarmDefinition | undefined {
-  return definitions.value.find(({ name }) => name === definitionRef);
-}
-
-/** The tag that the alarm watches; undefined of states, and of what engineering took away. */
-export function tagOf(alarm: Alarm): TagDescriptor | undefined {
-  const name = definitionOf(alarm)?.tagName ?? '';
-  const source = sourceName(alarm);
-  return name === '' ? undefined : tagList.value.find(({ controlModule, name: own }) => controlModule === source && own === name);
-}
-
 function measured(alarm: Alarm): string {
-  return isOfNumber(alarm) ? unitText(measuredIn(sourceName(alarm), tagList.value)) : '';
+  return isOfNumber(alarm) ? unitText(tagOf(alarm)?.engUnits ?? '') : '';
 }
 
 export function limitText(alarm: Alarm): string {

@@ -1,12 +1,14 @@
 /** One batch: its procedure, the chart that runs, what it waits for, what it asks and says, and the commands. */
 import { useEffect, useState } from 'preact/hooks';
-import { detail, gone, select } from '../../data/batch.js';
+import { batchFault, detail, gone, select } from '../../data/batch.js';
 import { watchPlan } from '../../data/plan.js';
 import { watchProcedure } from '../../data/procedure.js';
 import { can } from '../../data/session.js';
 import { readMeanings, readSigned, type Signed, signResource } from '../../data/signatures.js';
 import { isFinal } from '../../data/states.js';
 import { addressOf, narrow, view } from '../../data/view.js';
+import { ReadFault } from '../../common/fault.js';
+import { faultText } from '../../common/fault-text.js';
 import { meaningText, t, words } from '../../common/strings.js';
 import { momentText } from '../../common/text.js';
 import { Facts } from '../../plant/batch-detail.js';
@@ -48,22 +50,39 @@ function BatchView({ name }: { readonly name: string }) {
   const tab = TABS.find((each) => each === view.value.query.tab) ?? 'procedure';
   useEffect(() => {
     if (!can('signature:create')) return;
+    let isCurrent = true; // what is signed is what was asked about last
     readMeanings('Batch', name).then(
       ({ items, digest }) => {
+        if (!isCurrent) return;
         setShown(digest);
         setMeanings(items.filter(({ applicable }) => applicable !== false).map(({ meaning }) => meaning));
       },
-      () => setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))), // a gateway that does not tell judges it all the same
+      // a gateway that does not tell judges it all the same
+      () => isCurrent && setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))),
     );
+    return () => {
+      isCurrent = false;
+    };
   }, [name, phase, signing]);
   useEffect(() => {
-    if (can('signature:list')) readSigned('Batch', name).then(setWho, () => undefined); // asked again with the next signature
+    if (!can('signature:list')) return;
+    let isCurrent = true;
+    readSigned('Batch', name).then(
+      (signed) => isCurrent && setWho(signed),
+      () => undefined, // asked again with the next signature
+    );
+    return () => {
+      isCurrent = false;
+    };
   }, [name, signedCount]);
   if (!batch || batch.name !== name)
     return (
-      <p class="panel page empty" role="status" data-testid="batch-none">
-        {gone.value ? t.noBatch(name) : t.reading}
-      </p>
+      <div class="panel page">
+        <ReadFault text={batchFault.value === undefined ? '' : faultText(batchFault.value)} />
+        <p class="empty" role="status" data-testid="batch-none">
+          {gone.value ? t.noBatch(name) : t.reading}
+        </p>
+      </div>
     );
   return (
     <div class={`batch-page batch-page-${tab}`} data-testid="batch-view">

@@ -1,10 +1,19 @@
 /** A sequential function chart as it runs (IEC 61131-3): steps as boxes, the active ones marked, transitions as bars. */
 import { useMemo } from 'preact/hooks';
 import { layoutOf, type PlacedLink, type PlacedStep } from '../../data/chart-layout.js';
+import { severityOf } from '../../data/states.js';
 import type { ProceduralChart } from '../../data/types.js';
 import { t } from '../../common/strings.js';
 
 export type StepMark = 'active' | 'done' | 'waiting' | 'attention' | 'bad';
+
+/** Of an element by its state. */
+export function markOf(state: string): StepMark {
+  if (state === '' || state === 'Idle') return 'waiting';
+  if (state === 'Complete') return 'done';
+  const severity = severityOf(state);
+  return severity === 'normal' ? 'active' : severity;
+}
 
 export interface ChartViewProps {
   readonly chart: ProceduralChart;

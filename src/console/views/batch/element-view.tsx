@@ -4,11 +4,10 @@ import { setMode } from '../../data/modules.js';
 import { readSoon } from '../../data/batch.js';
 import { choosePath, chosenPath, element, readElement, states, tree } from '../../data/procedure.js';
 import { can } from '../../data/session.js';
-import { severityOf } from '../../data/states.js';
 import type { ElementDetail, ProceduralChart, SfcStatus, TransitionState } from '../../data/types.js';
 import { stale } from '../../data/plant.js';
 import { t, word } from '../../common/strings.js';
-import { ChartView, type StepMark } from './chart-view.js';
+import { ChartView, markOf, type StepMark } from './chart-view.js';
 import { blockerText } from '../../plant/blocker-words.js';
 import { PartLine } from '../../plant/condition-words.js';
 import { ModeChoice } from '../../plant/mode-choice.js';
@@ -99,15 +98,14 @@ function Children({ chart, path }: { readonly chart: ProceduralChart; readonly p
   const known = states.value;
   const below = (step: string): string => (path === '' ? step : `${path}/${step}`);
   const stateOf = (step: string): string => known.get(below(step))?.state ?? '';
-  const mark = (step: string): StepMark => {
-    const state = stateOf(step);
-    if (state === '' || state === 'Idle') return 'waiting';
-    if (state === 'Complete') return 'done';
-    const severity = severityOf(state);
-    return severity === 'normal' ? 'active' : severity;
-  };
   return (
-    <ChartView chart={chart} markOf={mark} noteOf={(step) => (stateOf(step) === '' ? '' : word(stateOf(step)))} looked={new Map()} onChoose={(step) => choosePath(below(step))} />
+    <ChartView
+      chart={chart}
+      markOf={(step) => markOf(stateOf(step))}
+      noteOf={(step) => (stateOf(step) === '' ? '' : word(stateOf(step)))}
+      looked={new Map()}
+      onChoose={(step) => choosePath(below(step))}
+    />
   );
 }
 

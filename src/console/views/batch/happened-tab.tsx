@@ -4,6 +4,7 @@ import { watchBatchAlarms } from '../../data/batch-alarms.js';
 import { spells, standing } from '../../data/history.js';
 import type { BatchDetail } from '../../data/types.js';
 import { narrow, view } from '../../data/view.js';
+import { Fault } from '../../common/fault.js';
 import { t } from '../../common/strings.js';
 import { Interruptions } from './causes.js';
 import { Durations, useCompared } from './compare.js';
@@ -14,7 +15,7 @@ import { ToGoOn } from './to-go-on.js';
 export function HappenedTab({ batch }: { readonly batch: BatchDetail }) {
   useEffect(() => watchBatchAlarms(), []);
   const [moment, setMoment] = useState<Moment | undefined>(undefined);
-  const compared = useCompared();
+  const { other: compared, fault } = useCompared();
   const { spell: named } = view.value.query;
   const open = spells.value.find(({ from }) => from === named) ?? standing.value ?? spells.value.at(-1);
   return (
@@ -26,6 +27,7 @@ export function HappenedTab({ batch }: { readonly batch: BatchDetail }) {
         <ToGoOn batch={batch} />
       </section>
       <TimeLine batch={batch} spell={open} moment={moment} compared={compared} />
+      <Fault text={fault} testid="compare-error" />
       {compared && <Durations batch={batch} compared={compared} />}
       <Journal batch={batch} />
     </div>

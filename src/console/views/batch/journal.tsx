@@ -1,7 +1,7 @@
 /** Everything that somebody looks for afterwards, newest first: filtered by what it is, where and by its words, as a file and on paper. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { isTold } from '../../data/happened.js';
-import { events, olderCursor, readOlder } from '../../data/history.js';
+import { events, EVENTS_MAX, olderCursor, readOlder, readWhole } from '../../data/history.js';
 import { can } from '../../data/session.js';
 import type { BatchDetail, BatchEvent } from '../../data/types.js';
 import { addressOf, narrow, view } from '../../data/view.js';
@@ -23,6 +23,8 @@ const said = words({
     search: 'Find in the journal',
     count: (shown: number, of: number, more: boolean) => `newest first, ${shown === of ? '' : `${shown} of `}${of} entries${more ? ' read so far' : ''}`,
     nothing: 'No entry has these words.',
+    nothingYet: 'None of the entries that have been read has these words.',
+    cut: (count: number) => `Only the latest ${count} entries are read: what is older is neither searched nor in the file nor on paper.`,
   },
   de: {
     kinds: { all: 'Alle', states: 'Zustände', alarms: 'Alarme', people: 'Personen', messages: 'Meldungen' },
@@ -31,6 +33,8 @@ const said = words({
     search: 'Im Journal suchen',
     count: (shown: number, of: number, more: boolean) => `neueste zuerst, ${shown === of ? '' : `${shown} von `}${of} Einträge${more ? ' bisher gelesen' : ''}`,
     nothing: 'Kein Eintrag hat diese Worte.',
+    nothingYet: 'Keiner der bisher gelesenen Einträge hat diese Worte.',
+    cut: (count: number) => `Nur die neuesten ${count} Einträge sind gelesen: Was älter ist, ist weder durchsucht noch in der Datei noch auf Papier.`,
   },
 });
 
@@ -62,8 +66,21 @@ export function Journal({ batch }: { readonly batch: BatchDetail }) {
   const kind = KINDS.find((each) => each === asked) ?? 'all';
   const search = find.trim().toLowerCase();
   const ofKind = events.value.filter(isOf[kind]);
-  const found = ofKind.filter((event) => (unit === '' || event.unit === unit) && holds(event, search)).toReversed();
+  const shownOf = (all: readonly BatchEvent[]): readonly BatchEvent[] =>
+    all.filter((event) => isOf[kind](event) && (unit === '' || event.unit === unit) && holds(event, search)).toReversed();
+  const found = shownOf(events.value);
   const hasOlder = olderCursor.value !== null;
+  const isCut = hasOlder && events.value.length >= EVENTS_MAX;
+  const isNarrowed = kind !== 'all' || unit !== '' || search !== '';
+  // what is looked for may stand in what has not been read
+  useEffect(() => {
+    if (isNarrowed && hasOlder && !isCut) void reading.run(async () => void (await readWhole()));
+  }, [isNarrowed, hasOlder]);
+  const withAll = (act: () => void): void =>
+    void reading.run(async () => {
+      if (await readWhole()) act();
+    });
+  const save = (): void => saveFile(`journal-${batch.batchID}-${fileTime()}.csv`, 'text/csv', csvOf(shownOf(events.peek())));
   const more = (): void => {
     if (found.length <= rows) void reading.run(readOlder);
     setRows(rows + ROWS_MAX);
@@ -101,10 +118,10 @@ export function Journal({ batch }: { readonly batch: BatchDetail }) {
             onInput={(event) => narrow({ find: event.currentTarget.value })}
             data-testid="journal-find"
           />
-          <button type="button" class="button" onClick={() => saveFile(`journal-${batch.batchID}-${fileTime()}.csv`, 'text/csv', csvOf(found))} data-testid="journal-csv">
+          <button type="button" class="button" disabled={reading.busy} onClick={() => withAll(save)} data-testid="journal-csv">
             {t.csv}
           </button>
-          <button type="button" class="button" onClick={printPage} data-testid="journal-print">
+          <button type="button" class="button" disabled={reading.busy} onClick={() => withAll(printPage)} data-testid="journal-print">
             {t.print}
           </button>
         </div>
@@ -117,7 +134,12 @@ export function Journal({ batch }: { readonly batch: BatchDetail }) {
           [said.search, find],
         ]}
       />
-      {found.length === 0 && <p class="empty">{said.nothing}</p>}
+      {isCut && (
+        <p class="warning" role="status" data-testid="journal-cut">
+          {said.cut(events.value.length)}
+        </p>
+      )}
+      {found.length === 0 && <p class="empty">{hasOlder ? said.nothingYet : said.nothing}</p>}
       <ul class="message-list" data-testid="journal">
         {found.slice(0, printing.value ? found.length : rows).map((event) => (
           <li key={event.id} class="message journal-row">

@@ -6,11 +6,10 @@ import { choosePath, chosenPath, element, states, timeline, tree } from '../../d
 import { HEAD_PX, type PictureBox, pictureOf } from '../../data/procedure-layout.js';
 import { runsOf, tookMs } from '../../data/run-rows.js';
 import { stale } from '../../data/plant.js';
-import { severityOf } from '../../data/states.js';
 import { lengthText } from '../../common/length-text.js';
 import { t, word, words } from '../../common/strings.js';
 import { StateBadge } from '../../plant/state-badge.js';
-import type { StepMark } from './chart-view.js';
+import { markOf, type StepMark } from './chart-view.js';
 import { Transitions } from './element-view.js';
 
 const said = words({
@@ -159,13 +158,6 @@ export function ProcedurePicture({ choice }: { readonly choice: ComponentChildre
       )}
     </section>
   );
-}
-
-function markOf(state: string): StepMark {
-  if (state === '' || state === 'Idle') return 'waiting';
-  if (state === 'Complete') return 'done';
-  const severity = severityOf(state);
-  return severity === 'normal' ? 'active' : severity;
 }
 
 interface BoxProps {

@@ -1,6 +1,6 @@
 /** The batch on one axis of time: its elements unit by unit with where they waited and stood, alarms, people, and the curves below. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type BatchCurve, limitsOfTag, penKey, pensFor, readBatchCurves } from '../../data/batch-curves.js';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type BatchCurve, type BatchCurves, limitsOfTag, penKey, pensFor, readBatchCurves } from '../../data/batch-curves.js';
 import { alarmSeverities } from '../../data/batch-alarms.js';
 import { boxNowMs } from '../../data/box-clock.js';
 import { type Spell, alarmOf, chainOf } from '../../data/happened.js';
@@ -14,7 +14,7 @@ import { can } from '../../data/session.js';
 import type { Pen } from '../../data/trend.js';
 import type { BatchDetail, BatchEvent, TagDescriptor } from '../../data/types.js';
 import { narrow, view } from '../../data/view.js';
-import { ReadFault } from '../../common/fault.js';
+import { Fault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
 import { clockText, numberText, unitText, zoneText } from '../../common/text.js';
@@ -37,6 +37,7 @@ const said = words({
     people: 'People',
     addPen: 'Add a value …',
     remove: (pen: string) => `Take ${pen} away`,
+    otherCurves: (batch: string, why: string) => `Curves of ${batch} could not be read: ${why}`,
     limits: { high: 'high', trip: 'high-high', low: 'low', lowTrip: 'low-low' },
   },
   de: {
@@ -52,6 +53,7 @@ const said = words({
     people: 'Personen',
     addPen: 'Wert hinzufügen …',
     remove: (pen: string) => `${pen} wegnehmen`,
+    otherCurves: (batch: string, why: string) => `Die Kurven von ${batch} waren nicht zu lesen: ${why}`,
     limits: { high: 'hoch', trip: 'sehr hoch', low: 'tief', lowTrip: 'sehr tief' },
   },
 });
@@ -104,6 +106,10 @@ export function TimeLine({ batch, spell, moment, compared }: TimeLineProps) {
   const tags = useMemo(() => tagList.value.filter(({ unit, dataType }) => batch.units.includes(unit) && dataType !== 'String'), [tagList.value, batch.units.join()]);
   const pens = pensOf(tags, spell, batch);
   const { curves, fault } = useCurves(batch, pens, shown, compared);
+  const marks = useMemo(() => {
+    const known = severities();
+    return { alarms: events.value.flatMap((event) => alarmMark(event, known)).sort(worstLast), people: events.value.flatMap(personMark) };
+  }, [events.value, alarms.value, alarmSeverities.value]);
   if (!line) return <p class="empty">{batch.startedAt === '' ? t.notStarted : t.reading}</p>;
   const rows: readonly TimeRow[] = [
     ...unitRows(line, events.value, nowMs, word).map(({ unit, spans }, at, all) => ({
@@ -111,8 +117,8 @@ export function TimeLine({ batch, spell, moment, compared }: TimeLineProps) {
       name: all[at - 1]?.unit === unit ? '' : unit.toUpperCase(),
       spans,
     })),
-    { name: said.alarms, spans: [], marks: events.value.flatMap(alarmMark).sort(worstLast) },
-    { name: said.people, spans: [], marks: events.value.flatMap(personMark) },
+    { name: said.alarms, spans: [], marks: marks.alarms },
+    { name: said.people, spans: [], marks: marks.people },
     ...curves.map((curve) => curveRow(curve, tags, compared?.batch.batchID ?? '')),
   ];
   return (
@@ -166,7 +172,7 @@ export function TimeLine({ batch, spell, moment, compared }: TimeLineProps) {
         timeText={clockText}
         testid="line"
       />
-      <ReadFault text={fault} />
+      <Fault text={fault} testid="curves-error" />
     </section>
   );
 }
@@ -234,31 +240,49 @@ function AddPen({ tags, pens }: { readonly tags: readonly TagDescriptor[]; reado
   );
 }
 
-/** Of the window once it rests; again while the batch runs and the window reaches the present. */
-function useCurves(batch: BatchDetail, pens: readonly Pen[], shown: Window, compared: OtherBatch | undefined): { readonly curves: readonly BatchCurve[]; readonly fault: string } {
+interface ShownCurves {
+  readonly curves: readonly BatchCurve[];
+  /** In words; what could be read is shown beside it. */
+  readonly fault: string;
+}
+
+/** Of the window once it rests; while the batch runs and the window reaches the present, what came since. */
+function useCurves(batch: BatchDetail, pens: readonly Pen[], shown: Window, compared: OtherBatch | undefined): ShownCurves {
   const [curves, setCurves] = useState<readonly BatchCurve[]>([]);
   const [fault, setFault] = useState('');
   const [latest] = useState(() => new Latest());
-  const question = JSON.stringify([pens.map(penKey), Math.round(shown.fromMs / 1000), Math.round(shown.toMs / 1000), compared?.batch.name]);
+  const known = useRef<{ readonly of: string; readonly read: BatchCurves } | undefined>(undefined);
+  const of = JSON.stringify([batch.name, pens.map(penKey), compared?.batch.name]);
+  const question = JSON.stringify([of, Math.round(shown.fromMs / 1000), Math.round(shown.toMs / 1000)]);
   useEffect(() => {
     const wanted = can('historian:tags') ? pens : [];
     const timer = window.setTimeout(() => {
+      const before = known.current?.of === of ? known.current.read : undefined;
       latest
-        .read(() => readBatchCurves(batch, wanted, shown, compared), setCurves)
-        .then(
-          () => setFault(''),
-          (refused: unknown) => setFault(faultText(refused)),
-        );
+        .read(
+          () => readBatchCurves(batch, wanted, shown, compared, before),
+          (read) => {
+            known.current = read.otherFault === undefined ? { of, read } : undefined; // else it is asked for anew
+            setCurves(read.curves);
+            setFault(read.otherFault === undefined ? '' : said.otherCurves(compared?.batch.batchID ?? '', faultText(read.otherFault)));
+          },
+        )
+        .catch((refused: unknown) => setFault(faultText(refused)));
     }, RESTS_MS);
     return () => clearTimeout(timer);
   }, [question]);
+  useEffect(() => () => latest.forget(), []);
   return { curves, fault };
 }
 
-function alarmMark({ eventType, value, ts, message }: BatchEvent): TimeMark[] {
+/** By the name of the alarm: of those that are gone the historian knows it. */
+function severities(): ReadonlyMap<string, string> {
+  return new Map([...alarmSeverities.value, ...alarms.value.map(({ name, severity }) => [name, severity] as const)]);
+}
+
+function alarmMark({ eventType, value, ts, message }: BatchEvent, known: ReadonlyMap<string, string>): TimeMark[] {
   if (eventType !== 'Alarm' || value !== 'ActiveUnacknowledged') return [];
-  const name = alarmOf(message);
-  const severity = alarms.value.find((alarm) => alarm.name === name)?.severity ?? alarmSeverities.value.get(name) ?? '';
+  const severity = known.get(alarmOf(message)) ?? '';
   return [{ atMs: Date.parse(ts), text: message.slice(message.indexOf(':') + 2), ...(isSeverity(severity) ? { severity } : {}) }];
 }
 

@@ -20,6 +20,7 @@ const said = words({
     title: 'To go on',
     nothing: 'Nothing is in the way.',
     goesOn: 'Nothing keeps it from going on. It goes on with this:',
+    notAllowed: 'You may not ask what is in the way; call an operator.',
     open: (open: number, all: number) => `${open} of ${all} open`,
     done: 'done',
     isOpen: 'open',
@@ -34,6 +35,7 @@ const said = words({
     title: 'Zum Weiterfahren',
     nothing: 'Nichts steht im Weg.',
     goesOn: 'Nichts hindert das Weiterfahren. Es geht weiter mit:',
+    notAllowed: 'Sie dürfen nicht fragen, was im Weg steht; rufen Sie einen Bediener.',
     open: (open: number, all: number) => `${open} von ${all} offen`,
     done: 'erledigt',
     isOpen: 'offen',
@@ -87,7 +89,7 @@ export function ToGoOn({ batch }: { readonly batch: BatchDetail }) {
         {command === undefined ? (
           <p class="hint">{batch.endedAt !== '' ? said.ended : batch.phase === 'Pending' ? said.waits : said.runs}</p>
         ) : list === undefined ? (
-          <p class="hint">{t.reading}</p>
+          <p class="hint">{can('batch:preflight') ? t.reading : said.notAllowed}</p>
         ) : (
           open.length === 0 && <p class="hint">{needed.length < list.length || waiting.length > 0 ? said.goesOn : said.nothing}</p>
         )}

@@ -37,6 +37,9 @@ const text = words({
     nothing: 'Nothing was finished in this span.',
     cut: (count: number) => `Only the latest ${count} of this span are counted. Choose a shorter one.`,
     each: 'Batch by batch',
+    readAt: 'Read',
+    old: (at: string, from: string, to: string) => `What is shown was read ${at} and is of the span from ${from} to ${to}.`,
+    begin: 'the beginning',
   },
   de: {
     title: 'Produktion',
@@ -55,6 +58,9 @@ const text = words({
     nothing: 'In diesem Zeitraum wurde nichts fertig.',
     cut: (count: number) => `Nur die letzten ${count} dieses Zeitraums sind gezählt. Wählen Sie einen kürzeren.`,
     each: 'Charge für Charge',
+    readAt: 'Gelesen',
+    old: (at: string, from: string, to: string) => `Was gezeigt wird, wurde ${at} gelesen und ist aus dem Zeitraum von ${from} bis ${to}.`,
+    begin: 'Beginn',
   },
 });
 
@@ -97,14 +103,14 @@ function ProductionView() {
   const isFree = from !== '' || to !== '';
   const [{ items, isCut }, setFinished] = useState(NOTHING);
   const [fault, setFault] = useState('');
-  const [span, setSpan] = useState({ from: '', to: '' });
+  const [span, setSpan] = useState({ from: '', to: '', readAt: '' });
   useEffect(() => {
     let current = true; // the question may have changed before the answer
     const asked = isFree ? { from: instantOf(from), to: instantOf(to) } : spanOf(hours);
     readFinished(asked.from, asked.to).then(
       (found) => {
         if (!current) return;
-        setSpan(asked);
+        setSpan({ ...asked, readAt: new Date(boxNowMs()).toISOString() });
         setFinished(found);
         setFault('');
       },
@@ -114,9 +120,12 @@ function ProductionView() {
       current = false;
     };
   }, [site.value, from, to, hours]);
+  const readText = span.readAt === '' ? '' : `${fullMomentText(span.readAt)} ${zoneText(span.readAt)}`;
+  const toText = fullMomentText(span.to || span.readAt);
   const shownSpan: readonly (readonly [string, string])[] = [
     [t.from, fullMomentText(span.from)],
-    [t.to, `${fullMomentText(span.to)} ${zoneText(new Date(boxNowMs()).toISOString())}`.trim()],
+    [t.to, toText],
+    [text.readAt, readText],
   ];
   return (
     <section class="panel page" aria-labelledby="production-title" data-testid="production-view">
@@ -141,6 +150,11 @@ function ProductionView() {
       </header>
       <PrintedChoice facts={shownSpan} />
       <Fault text={fault} testid="production-error" />
+      {fault !== '' && readText !== '' && (
+        <p class="warning" role="status" data-testid="production-old">
+          {text.old(readText, fullMomentText(span.from) || text.begin, toText)}
+        </p>
+      )}
       {isCut && (
         <p class="warning" role="status" data-testid="production-cut">
           {text.cut(items.length)}

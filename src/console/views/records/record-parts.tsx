@@ -128,7 +128,7 @@ const MATERIALS: readonly Column<Material>[] = [
 
 const OUTPUTS: readonly Column<Output>[] = [
   { key: 'name', title: text.name, cell: ({ name }) => name },
-  { key: 'value', title: t.value, cell: ({ value, unit, type }) => valued(value, unit, type === 'REAL' || isNumeric(type)), isNumber: true },
+  { key: 'value', title: t.value, cell: ({ value, unit, type }) => valued(value, unit, isNumeric(type)), isNumber: true },
   { key: 'quality', title: text.quality, cell: ({ quality }) => t.qualities[quality] ?? quality },
   { key: 'where', title: text.where, cell: ({ element }) => placeOf(element) },
   { key: 'at', title: t.time, cell: ({ at }) => fullMomentText(at) },

@@ -1,6 +1,7 @@
 /** What was run on a unit by hand, the newest first; one that has ended is reset from here, so that the unit is free for the next. */
 import { useEffect, useState } from 'preact/hooks';
 import { readRuns, type Run, type RunKind } from '../../data/by-hand.js';
+import { Latest } from '../../data/latest.js';
 import { units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Command } from '../../data/types.js';
@@ -16,28 +17,38 @@ const said = words({
   en: {
     earlier: 'Runs on this unit',
     noRuns: 'Nothing was run on it by hand yet.',
-    more: (count: number) => `${count} more are not shown.`,
+    older: 'Older ones are not shown.',
   },
   de: {
     earlier: 'Läufe auf dieser Teilanlage',
     noRuns: 'Darauf wurde noch nichts von Hand gefahren.',
-    more: (count: number) => `${count} weitere sind nicht gezeigt.`,
+    older: 'Ältere sind nicht gezeigt.',
   },
 });
 
 interface Found {
   readonly runs: readonly Run[];
-  readonly more: number;
+  readonly hasOlder: boolean;
 }
 
 export function EarlierRuns({ unit, kinds }: { readonly unit: string; readonly kinds: Readonly<Record<RunKind, string>> }) {
   const [found, setFound] = useState<Found | null>(null);
   const [fault, setFault] = useState('');
+  const [latest] = useState(() => new Latest());
   const [asked, setAsked] = useState<{ readonly run: Run; readonly command: Command } | null>(null);
   const state = units.value.find(({ name }) => name === unit)?.state;
   useEffect(() => {
-    readRuns(unit).then(setFound, (refused: unknown) => setFault(faultText(refused)));
+    latest
+      .read(
+        () => readRuns(unit),
+        (runs) => {
+          setFound(runs);
+          setFault('');
+        },
+      )
+      .catch((refused: unknown) => setFault(faultText(refused)));
   }, [unit, state, asked]);
+  useEffect(() => () => latest.forget(), [unit]);
   return (
     <section class="run-earlier" data-testid="run-earlier">
       <h3>{said.earlier}</h3>
@@ -59,7 +70,7 @@ export function EarlierRuns({ unit, kinds }: { readonly unit: string; readonly k
           ))}
         </ul>
       )}
-      {(found?.more ?? 0) > 0 && <p class="hint">{said.more(found?.more ?? 0)}</p>}
+      {found?.hasOlder && <p class="hint">{said.older}</p>}
       {asked && <RunCommandDialog run={asked.run} title={asked.run.templateRef} unit={unit} command={asked.command} onClose={() => setAsked(null)} />}
     </section>
   );

@@ -59,7 +59,9 @@ function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockC
       await latest.read(ask, setConditions).catch(() => setConditions([])); // the flag above still tells; an old reason would not
     };
     void look();
-    const end = everySecond(look);
+    const end = everySecond(async () => {
+      if (!document.hidden) await look();
+    });
     return () => {
       latest.forget();
       end();

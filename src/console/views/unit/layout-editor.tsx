@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleTags } from '../../data/module-tags.js';
 import { stale, unitInfo } from '../../data/plant.js';
 import { type Layout, movedItems, placed, saveLayout } from '../../data/unit-layout.js';
-import { CELL, pictureOf, type UnitPicture } from '../../data/unit-picture.js';
+import { CELL, moduleItem, pictureOf, type UnitPicture, VESSEL_ITEM } from '../../data/unit-picture.js';
 import { Dialog } from '../../common/dialog.js';
 import { Fault } from '../../common/fault.js';
 import { t, words } from '../../common/strings.js';
@@ -158,7 +158,7 @@ export function LayoutEditor({ unit, found, onClose }: LayoutEditorProps) {
               ) : item.startsWith('from ') || item.startsWith('to ') ? (
                 <FromTo name={label} />
               ) : (
-                <span class="picture-dot">{item === 'vessel' ? '⤢' : '●'}</span>
+                <span class="picture-dot">{item === VESSEL_ITEM ? '⤢' : '●'}</span>
               )}
             </button>
           ))}
@@ -205,16 +205,16 @@ interface Handle {
 
 function itemsOf({ vessel, modules, ends, junctions }: UnitPicture, found: readonly ModuleTags[]): Handle[] {
   return [
-    ...(vessel ? [{ item: 'vessel', x: vessel.x, y: vessel.y, label: said.vessel, tags: undefined }] : []),
+    ...(vessel ? [{ item: VESSEL_ITEM, x: vessel.x, y: vessel.y, label: said.vessel, tags: undefined }] : []),
     ...ends.map(({ item, x, y, text }) => ({ item, x, y, label: text, tags: undefined })),
     ...junctions.map(({ item, x, y }) => ({ item, x, y, label: itemText(item), tags: undefined })),
-    ...modules.map(({ name, x, y }) => ({ item: name, x, y, label: name.toUpperCase(), tags: found.find(({ module }) => module.name === name) })),
+    ...modules.map(({ name, x, y }) => ({ item: moduleItem(name), x, y, label: name.toUpperCase(), tags: found.find(({ module }) => module.name === name) })),
   ];
 }
 
 /** `from mx101`, `junction a`, the name of a module, or the vessel itself, as the layout keeps it. */
 function itemText(item: string): string {
-  if (item === 'vessel') return said.vessel;
+  if (item === VESSEL_ITEM) return said.vessel;
   const [way = '', ...name] = item.split(' ');
   return name.length > 0 && said.ends[way] !== undefined ? `${said.ends[way]} ${name.join(' ').toUpperCase()}` : item.toUpperCase();
 }

@@ -4,7 +4,7 @@
  */
 import { useState } from 'preact/hooks';
 import { changeThreshold } from '../../data/alarm-limits.js';
-import { measuredIn } from '../../data/module-tags.js';
+import { tagNamed } from '../../data/module-tags.js';
 import { definitions, stale, tagList } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { limitsOfLogic } from '../../data/switch-limits.js';
@@ -45,11 +45,15 @@ const said = words({
   },
 });
 
+/** What the limits of its own logic are compared with. */
+const MEASURED = 'pv';
+
 export function Limits({ module }: { readonly module: ModuleInfo }) {
   const [name, setName] = useState('');
   const own = definitions.value.filter(({ sourceKind, sourceName }) => sourceKind === 'ControlModule' && sourceName === module.name);
   const chosen = own.find((each) => each.name === name);
-  const unit = unitText(measuredIn(module.name, tagList.value));
+  const unitOf = (tag: string): string => unitText(tagNamed(module.name, tag, tagList.value)?.engUnits ?? '');
+  const limitText = (value: string, tag: string): string => `${recordText(value, true)} ${unitOf(tag)}`.trim();
   const logic = limitsOfLogic(module);
   return (
     <div class="stack" data-testid="limits">
@@ -61,7 +65,7 @@ export function Limits({ module }: { readonly module: ModuleInfo }) {
               <SeverityBadge severity={definition.severity} past hasWord={false} /> {definition.message || definition.name}
               <span class="hint"> {[t.conditions[definition.conditionType] ?? definition.conditionType, armedText(definition)].join(', ')}</span>
             </span>
-            <span class="line-value number">{definition.threshold === '' ? definition.stateValue : `${recordText(definition.threshold, true)} ${unit}`.trim()}</span>
+            <span class="line-value number">{definition.threshold === '' ? definition.stateValue : limitText(definition.threshold, definition.tagName)}</span>
             {can('alarmdefinition:update') && definition.threshold !== '' && (
               <CommandButton name={said.change} onClick={() => setName(definition.name)} testid={`limit-change-${definition.name}`} />
             )}
@@ -75,13 +79,13 @@ export function Limits({ module }: { readonly module: ModuleInfo }) {
             {logic.map(({ tag, word: name_, text }) => (
               <li class="line" key={tag}>
                 <span class="line-name">{name_}</span>
-                <span class="line-value number">{text === '' ? said.byTemplate : `${recordText(text, true)} ${unit}`.trim()}</span>
+                <span class="line-value number">{text === '' ? said.byTemplate : limitText(text, MEASURED)}</span>
               </li>
             ))}
           </ul>
         </>
       )}
-      {chosen && <LimitDialog definition={chosen} unit={unit} onClose={() => setName('')} />}
+      {chosen && <LimitDialog definition={chosen} unit={unitOf(chosen.tagName)} onClose={() => setName('')} />}
     </div>
   );
 }

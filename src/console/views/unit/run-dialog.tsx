@@ -89,7 +89,11 @@ export function RunDialog({ unit, onClose }: { readonly unit: string; readonly o
     setFound([]);
     setName('');
     readRunnable(kind, unit).then(
-      (templates) => isCurrent && setFound(templates),
+      (templates) => {
+        if (!isCurrent) return;
+        setFound(templates);
+        setReadWhy('');
+      },
       (fault: unknown) => isCurrent && setReadWhy(faultText(fault)),
     );
     return () => {
@@ -120,7 +124,7 @@ export function RunDialog({ unit, onClose }: { readonly unit: string; readonly o
   const choose = (next: string): void => {
     setName(next);
     const defaults = found.find((each) => each.name === next)?.spec.parameters ?? [];
-    setEntered(Object.fromEntries(defaults.map((parameter) => [parameter.name, recordText(parameter.defaultValue, isNumber(parameter))])));
+    setEntered(Object.fromEntries(defaults.map((parameter) => [parameter.name, recordText(parameter.defaultValue, isNumeric(parameter.type))])));
   };
   return (
     <Dialog title={runWords.title(unit.toUpperCase())} testid="run-dialog" wide onClose={onClose}>
@@ -223,20 +227,14 @@ function Against({ unit, stops }: { readonly unit: string; readonly stops: reado
   );
 }
 
-const NUMBERS: readonly string[] = ['REAL', 'LREAL', 'INT', 'DINT', 'UINT', 'UDINT', 'SINT', 'LINT'];
-
-function isNumber({ type }: Pick<Parameter, 'type'>): boolean {
-  return NUMBERS.includes(type) || isNumeric(type);
-}
-
 /** A number as the gateway reads it, whatever sign its reader has for the fraction; a text letter by letter. */
 function sentValue(parameter: Parameter, text: string): string {
-  return isNumber(parameter) ? (typedNumber(text) ?? text) : text;
+  return isNumeric(parameter.type) ? (typedNumber(text) ?? text) : text;
 }
 
 function valueText(parameters: readonly Parameter[], name: string, value: string): string {
   const parameter = parameters.find((each) => each.name === name);
-  return parameter ? `${recordText(value, isNumber(parameter))} ${unitText(parameter.unit)}`.trim() : value;
+  return parameter ? `${recordText(value, isNumeric(parameter.type))} ${unitText(parameter.unit)}`.trim() : value;
 }
 
 /** The first thing that is wrong with the values; the gateway judges them again. */
@@ -245,7 +243,7 @@ function faultOf(parameters: readonly Parameter[], entered: Readonly<Record<stri
     const { name, required, min, max } = parameter;
     const text = (entered[name] ?? '').trim();
     if (text === '' && required) return runWords.missing(name);
-    if (text === '' || !isNumber(parameter)) continue;
+    if (text === '' || !isNumeric(parameter.type)) continue;
     const typed = typedNumber(text);
     if (typed === undefined) return runWords.notNumber(name);
     if ((min !== '' && Number(typed) < Number(min)) || (max !== '' && Number(typed) > Number(max))) return runWords.outside(name, recordText(min, true), recordText(max, true));
@@ -271,10 +269,10 @@ function ParameterField({ parameter, value, onInput }: { readonly parameter: Par
         </select>
       ) : (
         <input
-          class={isNumber(parameter) ? 'number' : ''}
+          class={isNumeric(parameter.type) ? 'number' : ''}
           id={id}
           autocomplete="off"
-          inputMode={isNumber(parameter) ? 'decimal' : 'text'}
+          inputMode={isNumeric(parameter.type) ? 'decimal' : 'text'}
           value={value}
           onInput={(event) => onInput(event.currentTarget.value)}
           data-testid={id}

@@ -45,7 +45,9 @@ function useRun(run: OwnRun | undefined, state: string): PhaseAtWork | undefined
       await latest.read(() => readRun(run), setHeld).catch(() => undefined); // the page says that nothing is read; the commands stay as they were
     };
     void look();
-    const end = everySecond(look);
+    const end = everySecond(async () => {
+      if (!document.hidden) await look();
+    });
     return () => {
       latest.forget();
       end();

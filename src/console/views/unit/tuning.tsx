@@ -9,11 +9,12 @@ import { stale, tagValue } from '../../data/plant.js';
 import { can, config } from '../../data/session.js';
 import { isNumeric, type ModuleInfo, type TagDescriptor } from '../../data/types.js';
 import { Dialog } from '../../common/dialog.js';
+import { type Entered, enteredValue } from '../../common/entered-value.js';
 import { Fault } from '../../common/fault.js';
 import { ReasonField, reasonLength } from '../../common/reason-field.js';
 import { t, words } from '../../common/strings.js';
 import { tagText } from '../../common/tag-text.js';
-import { momentText, recordText, typedNumber, unitText } from '../../common/text.js';
+import { momentText, recordText, unitText } from '../../common/text.js';
 import { useSend } from '../../common/use-send.js';
 import { CommandButton } from '../../plant/command-button.js';
 
@@ -84,7 +85,7 @@ interface TuneDialogProps {
 function TuneDialog({ module, tag, onClose }: TuneDialogProps) {
   const [entered, setEntered] = useState('');
   const [reason, setReason] = useState('');
-  const [confirmed, setConfirmed] = useState<number | string | null>(null);
+  const [confirmed, setConfirmed] = useState<Entered['value'] | null>(null);
   const sending = useSend();
   const now = tagValue(module.unit, tag.address).value;
   const lengthMin = config.value?.reasonMinLength ?? 1;
@@ -94,7 +95,7 @@ function TuneDialog({ module, tag, onClose }: TuneDialogProps) {
   const submit = (event: Event): void => {
     event.preventDefault();
     if (confirmed === null) {
-      const { value, fault } = check(tag, entered);
+      const { value, fault } = enteredValue(tag, entered);
       const first = fault !== '' ? fault : reasonLength(reason) < lengthMin ? `${t.reason}: ${t.reasonNeeded(lengthMin)}` : '';
       sending.refuse(first);
       if (first === '') setConfirmed(value);
@@ -160,14 +161,4 @@ function TuneDialog({ module, tag, onClose }: TuneDialogProps) {
       </form>
     </Dialog>
   );
-}
-
-/** Numbers are judged here too; a time is judged by the gateway, which names the field. */
-function check(tag: TagDescriptor, entered: string): { readonly value: number | string; readonly fault: string } {
-  if (!isNumeric(tag.dataType)) return { value: entered.trim(), fault: entered.trim() === '' ? t.choose : '' };
-  const text = typedNumber(entered);
-  const value = Number(text);
-  if (text === undefined) return { value, fault: t.notNumber };
-  const outside = (tag.engMin !== '' && value < Number(tag.engMin)) || (tag.engMax !== '' && value > Number(tag.engMax));
-  return { value, fault: outside ? t.outside(recordText(tag.engMin, true), recordText(tag.engMax, true)) : '' };
 }

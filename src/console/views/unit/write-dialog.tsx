@@ -2,12 +2,13 @@
 import { useState } from 'preact/hooks';
 import { writeTag } from '../../data/modules.js';
 import { stale, tagValue } from '../../data/plant.js';
-import { isNumeric, type ModuleInfo, type TagData, type TagDescriptor } from '../../data/types.js';
+import { isNumeric, type ModuleInfo, type TagDescriptor } from '../../data/types.js';
 import { Dialog } from '../../common/dialog.js';
+import { type Entered, enteredValue } from '../../common/entered-value.js';
 import { Fault } from '../../common/fault.js';
 import { t } from '../../common/strings.js';
 import { switchText, tagText } from '../../common/tag-text.js';
-import { recordText, typedNumber, unitText } from '../../common/text.js';
+import { recordText, unitText } from '../../common/text.js';
 import { useSend } from '../../common/use-send.js';
 import { Keypad } from '../../plant/keypad.js';
 
@@ -19,13 +20,13 @@ export interface WriteDialogProps {
 
 export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
   const [entered, setEntered] = useState('');
-  const [confirmed, setConfirmed] = useState<Exclude<TagData, null> | null>(null);
+  const [confirmed, setConfirmed] = useState<Entered['value'] | null>(null);
   const sending = useSend();
   const now = tagValue(module.unit, tag.address).value;
   const submit = (event: Event): void => {
     event.preventDefault();
     if (confirmed === null) {
-      const { value, fault } = check(tag, entered);
+      const { value, fault } = enteredValue(tag, entered);
       if (fault === '') setConfirmed(value);
       sending.refuse(fault);
       return;
@@ -65,24 +66,8 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
 }
 
 /** What is about to be written, with every digit of it. */
-function confirmText(tag: TagDescriptor, value: Exclude<TagData, null>): string {
+function confirmText(tag: TagDescriptor, value: Entered['value']): string {
   return typeof value === 'number' ? `${recordText(String(value), true)} ${unitText(tag.engUnits)}`.trim() : tagText(tag, { value, quality: 'Good' });
-}
-
-interface Checked {
-  readonly value: Exclude<TagData, null>;
-  readonly fault: string;
-}
-
-function check(tag: TagDescriptor, entered: string): Checked {
-  if (tag.dataType === 'Boolean') return { value: entered === 'true', fault: entered === '' ? t.choose : '' };
-  if (!isNumeric(tag.dataType)) return { value: entered, fault: '' };
-  const text = typedNumber(entered);
-  const value = Number(text);
-  if (text === undefined) return { value, fault: t.notNumber };
-  if (tag.dataType !== 'Float' && !Number.isSafeInteger(value)) return { value, fault: t.notWhole };
-  const outside = (tag.engMin !== '' && value < Number(tag.engMin)) || (tag.engMax !== '' && value > Number(tag.engMax));
-  return { value, fault: outside ? t.outside(recordText(tag.engMin, true), recordText(tag.engMax, true)) : '' };
 }
 
 function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly value: string; readonly onInput: (value: string) => void }) {

@@ -32,15 +32,20 @@ export function withSides(part: ConditionPart, names: SideNames): ConditionPart 
   return sides ? { ...part, sides } : part;
 }
 
-/** @param isTold what only the chart knows has no value here. */
-function sidesOf(expression: Expression, names: SideNames, isTold: boolean): ComparedSides | undefined {
+/** What NOT makes of a comparison, in words; a number that is none meets neither. */
+const OPPOSITE: Readonly<Record<Operator, Operator>> = { '<': '>=', '>': '<=', '<=': '>', '>=': '<', '=': '<>', '<>': '=' };
+
+/** @param isTold what only the chart knows has no value here. @param isNot the opposite of it is asked for. */
+function sidesOf(expression: Expression, names: SideNames, isTold: boolean, isNot = false): ComparedSides | undefined {
+  if (expression.kind === 'unary' && expression.operator === 'NOT') return sidesOf(expression.operand, names, isTold, !isNot);
   const side = (each: Expression): ConditionSide => sideOf(each, names, isTold);
-  if (expression.kind === 'binary')
-    // AND and OR that stand below the first compare nothing
-    return isComparison(expression) ? { left: side(expression.left), operator: expression.operator as Operator, right: side(expression.right) } : undefined;
-  const isNot = expression.kind === 'unary' && expression.operator === 'NOT';
+  if (expression.kind === 'binary') {
+    if (!isComparison(expression)) return undefined; // AND and OR that stand below the first compare nothing
+    const operator = expression.operator as Operator;
+    return { left: side(expression.left), operator: isNot ? OPPOSITE[operator] : operator, right: side(expression.right) };
+  }
   const wanted = isNot ? 'FALSE' : 'TRUE';
-  return { left: side(isNot ? expression.operand : expression), operator: '=', right: { what: 'value', text: wanted, type: 'BOOL', value: wanted } };
+  return { left: side(expression), operator: '=', right: { what: 'value', text: wanted, type: 'BOOL', value: wanted } };
 }
 
 function sideOf(expression: Expression, names: SideNames, isTold: boolean): ConditionSide {

@@ -2,7 +2,7 @@
  * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and beyond
  * what that has to be for the alarm to clear. The batch cannot be restarted while one of them is active; those that have cleared are told as lifted.
  */
-import { type AlarmPlan } from '../../../../runtime/vocabulary/alarm.js';
+import { clearsAt } from '../../../../runtime/vocabulary/alarm-set.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
@@ -35,13 +35,5 @@ function decidedNow(link: UnitLink | undefined, definition: string): DecidedBy |
   if (!back || index < 0 || !link.refresh()) return undefined;
   const { value, quality, atMs } = link.reading(index);
   if (atMs === 0 || quality === QUALITY.Bad) return undefined;
-  return { address: plan.address, value: String(value), ...back };
-}
-
-/** The other side of the comparison by which the scan clears it (alarm-set.ts). */
-function clearsAt({ condition, threshold, deadband }: AlarmPlan): Pick<DecidedBy, 'wanted' | 'limit'> | undefined {
-  if (condition === 'TagTrue' || condition === 'TagFalse') return { wanted: '=', limit: String(condition === 'TagFalse') };
-  if (threshold === undefined) return undefined;
-  if (condition === 'TagHigh' || condition === 'TagHighHigh') return { wanted: '<', limit: String(threshold - deadband) };
-  return condition === 'TagLow' || condition === 'TagLowLow' ? { wanted: '>', limit: String(threshold + deadband) } : undefined;
+  return { address: plan.address, value: String(value), wanted: back.wanted, limit: String(back.limit) };
 }
