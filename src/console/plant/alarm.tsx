@@ -4,7 +4,7 @@ import { measuredIn } from '../data/module-tags.js';
 import { alarms, tagList } from '../data/plant.js';
 import type { Alarm, AlarmEvent } from '../data/types.js';
 import { word } from '../common/strings.js';
-import { readingText, unitText } from '../common/text.js';
+import { measuredText, unitText } from '../common/text.js';
 
 export function isUnacknowledged({ state }: Alarm): boolean {
   return state.endsWith('Unacknowledged');
@@ -64,7 +64,7 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
 /** A state in words, or a number with the unit of what was measured. */
 export function eventValueText(event: AlarmEvent): string {
   if (!NUMBER.test(event.value)) return word(event.value);
-  return `${readingText(Number(event.value))} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
+  return `${measuredText(Number(event.value))} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
 }
 
 /** The worst alarm that stands on a value, by its module: one that came and went is not worn by the value any more. */

@@ -9,7 +9,7 @@ import { addressOf, narrow } from '../../data/view.js';
 import { nowMs } from '../../common/clock.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
-import { ageText, momentText, readingText, unitText } from '../../common/text.js';
+import { ageText, measuredText, momentText, unitText } from '../../common/text.js';
 import { isUnacknowledged, sourceName } from '../../plant/alarm.js';
 import { reasonWords } from '../../plant/alarm-groups.js';
 import { Trend } from '../../plant/trend.js';
@@ -99,7 +99,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
           </div>
         </header>
         <dl class="facts alarm-facts">
-          {tag && <Present unit={tag.unit} tag={tag} />}
+          {tag && <Present unit={tag.unit} tag={tag} limit={Number(alarm.setpoint)} />}
           <Fact term={said.then}>{[valueThen(alarm), limitText(alarm)].filter((part) => part !== '').join(', ') || '–'}</Fact>
           {alarm.cause && (
             <Fact term={said.of}>
@@ -187,10 +187,10 @@ function Told({ title, text, more = '' }: { readonly title: string; readonly tex
 }
 
 /** The value of now, beside that of the moment in which the alarm came. */
-function Present({ unit, tag: { address, engUnits } }: { readonly unit: string; readonly tag: TagDescriptor }) {
+function Present({ unit, tag: { address, engUnits }, limit }: { readonly unit: string; readonly tag: TagDescriptor; readonly limit: number }) {
   useEffect(() => watchTags(unit, [address.replace(/[*?[\]]/g, '?')]), [unit, address]);
   const { value, quality } = tagValue(unit, address).value;
-  const text = typeof value === 'number' ? `${readingText(value)} ${unitText(engUnits)}` : value === null ? '–' : word(String(value));
+  const text = typeof value === 'number' ? `${measuredText(value, limit)} ${unitText(engUnits)}` : value === null ? '–' : word(String(value));
   return (
     <Fact term={said.now}>
       <span class={stale.value ? 'is-old' : ''} data-testid="alarm-now">

@@ -3,7 +3,7 @@ import { definitions, tagList } from '../../data/plant.js';
 import { measuredIn } from '../../data/module-tags.js';
 import type { Alarm, AlarmDefinition, TagDescriptor } from '../../data/types.js';
 import { t, word, words } from '../../common/strings.js';
-import { readingText, recordText, unitText } from '../../common/text.js';
+import { measuredText, recordText, unitText } from '../../common/text.js';
 import { isOfNumber, isOfSwitch, sourceName } from '../../plant/alarm.js';
 
 const said = words({ en: { then: (value: string) => `came at ${value}` }, de: { then: (value: string) => `kam bei ${value}` } });
@@ -31,7 +31,7 @@ export function limitText(alarm: Alarm): string {
 /** The value of the moment in which it came; '' where the condition says all of it. */
 export function valueThen(alarm: Alarm): string {
   if (alarm.value === '' || isOfSwitch(alarm) || alarm.conditionType === 'StateEquals') return '';
-  return `${isOfNumber(alarm) ? readingText(Number(alarm.value)) : word(alarm.value)} ${measured(alarm)}`.trim();
+  return `${isOfNumber(alarm) ? measuredText(Number(alarm.value), Number(alarm.setpoint)) : word(alarm.value)} ${measured(alarm)}`.trim();
 }
 
 /** The same, said to be that. */
