@@ -125,9 +125,9 @@ export function measuredText(value: number, limit = Number.NaN): string {
   return isHidden || Number.isInteger(value) ? readingText(value) : text;
 }
 
-/** `30m`, `2h` as people write it. */
+/** `30m`, `2h`, `400d` as people write it. */
 export function durationText(duration: string): string {
-  return duration.replace('m', ' min').replace('h', ' h');
+  return duration.replace('m', ' min').replace('h', ' h').replace('d', ' d');
 }
 
 /** A length of time in one unit. */

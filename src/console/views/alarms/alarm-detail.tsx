@@ -1,7 +1,7 @@
 /** What an alarm means and what to do (ISA-18.2, alarm response), what helped before, and the minutes around it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { acknowledging, lastTimes } from '../../data/alarms.js';
+import { acknowledging, lastTimes, removeAlarm } from '../../data/alarms.js';
 import { alarms, stale, tagValue, watchTags } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Alarm, AlarmEvent, TagDescriptor } from '../../data/types.js';
@@ -14,6 +14,7 @@ import { isUnacknowledged, sourceName } from '../../plant/alarm.js';
 import { reasonWords } from '../../plant/alarm-groups.js';
 import { Trend } from '../../plant/trend.js';
 import { SeverityShape } from '../../parts/badge.js';
+import { Confirm } from '../../parts/confirm.js';
 import { definitionOf, limitText, tagOf, valueThen } from './alarm-text.js';
 import type { RowActs } from './alarm-row.js';
 import { DefinitionDialog } from './definition-dialog.js';
@@ -35,6 +36,8 @@ const said = words({
     definition: 'Definition',
     open: (unit: string) => `Open ${unit}`,
     back: 'Back to the list',
+    remove: 'Remove',
+    removes: 'Its definition is no more, so nothing ends it by itself. It goes from the list; the history and the audit trail keep that it was there.',
     commands: (action: string) => `It commands ${action}.`,
   },
   de: {
@@ -53,6 +56,8 @@ const said = words({
     definition: 'Definition',
     open: (unit: string) => `${unit} öffnen`,
     back: 'Zurück zur Liste',
+    remove: 'Entfernen',
+    removes: 'Seine Definition gibt es nicht mehr, von selbst endet er nicht. Er geht aus der Liste; Verlauf und Audit-Trail behalten, dass er da war.',
     commands: (action: string) => `Er kommandiert ${action}.`,
   },
 });
@@ -72,6 +77,7 @@ interface DetailProps extends Pick<RowActs, 'onShelve'> {
 export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: DetailProps) {
   const [comment, setComment] = useState('');
   const [isDefining, setDefining] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
   const definition = definitionOf(alarm);
   const tag = tagOf(alarm);
   const root = alarms.value.find(({ name }) => name === alarm.cause?.alarm);
@@ -79,6 +85,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
   const isSilent = cause === '' && consequence === '' && action.length === 0;
   const canAcknowledge = isUnacknowledged(alarm) && !acknowledging.value.has(alarm.name) && can('alarm:acknowledge');
   const acted = definition?.exceptionAction ?? '';
+  const isOrphan = definition === undefined && alarm.definitionRef !== '' && !isUnacknowledged(alarm);
   return (
     <aside class="alarm-detail" aria-label={alarm.message || alarm.name} data-testid="alarm-detail" data-alarm={alarm.name}>
       <div class="alarm-detail-scroll scroll" tabIndex={0} role="group" aria-label={alarm.message || alarm.name}>
@@ -155,12 +162,27 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
             {said.definition}
           </button>
         )}
+        {isOrphan && can('alarm:delete') && (
+          <button type="button" class="button" onClick={() => setRemoving(true)} data-testid="alarm-remove">
+            {said.remove} …
+          </button>
+        )}
         {isChosen && (
           <button type="button" class="button alarm-back" onClick={() => narrow({ alarm: '' })}>
             {said.back}
           </button>
         )}
       </div>
+      {isRemoving && (
+        <Confirm
+          title={`${said.remove}: ${alarm.message || alarm.name}`}
+          text={said.removes}
+          verb={said.remove}
+          testid="alarm-remove"
+          onSend={() => removeAlarm(alarm)}
+          onClose={() => setRemoving(false)}
+        />
+      )}
       {isDefining && definition && <DefinitionDialog definition={definition} onClose={() => setDefining(false)} />}
     </aside>
   );
