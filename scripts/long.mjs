@@ -82,6 +82,12 @@ const RUNS = [
   { name: 'pod', what: 'the pod of k3s/ by podman, with the container image of the package', script: 'pod.mjs', words: [] },
   { name: 'idle', what: 'memory of the demonstration on which nobody works, 75 minutes: 250 MB at most, and a rise of at most 2 MB in an hour', script: 'idle.mjs', words: [] },
   { name: 'firefox', what: 'an operator’s walk through the pages in Firefox ESR, on a panel, a phone and a desk, in both languages', script: 'firefox-walk.mjs', words: [] },
+  {
+    name: 'persons',
+    what: 'every task of an operator, a lead operator, a manager and an administrator, done in the pages in Chromium',
+    script: 'persons-walk.mjs',
+    words: [],
+  },
   { name: 'slow-panel', what: 'suites of the console with a sixth of the processor and late answers', script: 'test.mjs', words: ['console/'], env: { CONSOLE_SLOWDOWN: '6' } },
 ];
 

@@ -1,4 +1,5 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import {
@@ -195,6 +196,29 @@ t.test('the console when not everything is as it should be', async (t) => {
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
     await untilPlain(module, 'live again');
+  });
+
+  await t.test('trends: a box that stood still leaves a hole as long as it did, in a value that never changes too', async (t) => {
+    const OUTAGE_MS = 5000;
+    await page.evaluate("location.hash = '#/trends?tags=rx101%20tic101.sp&window=5m'");
+    await page.locator('[data-testid="trend-plot"] canvas').waitFor();
+    await eventually('the setpoint is on record', async () => (await csvOf(page)).length > 1);
+    const stoppedMs = Date.now();
+    process.kill(box.pid, 'SIGSTOP');
+    await setTimeout(OUTAGE_MS); // it is what is measured
+    const goesOnMs = Date.now();
+    process.kill(box.pid, 'SIGCONT');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    const hole = async (): Promise<[number, number] | undefined> => {
+      const rows = (await csvOf(page)).slice(1).map(([time = '', value]) => ({ atMs: Date.parse(time), value }));
+      const at = rows.findIndex(({ value }, row) => row > 0 && value === '' && rows[row + 1] !== undefined);
+      return at < 0 ? undefined : [rows[at - 1]?.atMs ?? 0, rows[at + 1]?.atMs ?? 0];
+    };
+    let found: [number, number] | undefined;
+    await eventually('the curve is broken', async () => (found = await hole()) !== undefined);
+    const [from = 0, to = 0] = found ?? [];
+    t.ok(from <= stoppedMs && goesOnMs <= to, 'nothing is drawn over the time in which nobody looked');
+    t.ok(to - from < 2 * OUTAGE_MS, `a hole of ${to - from} ms for one of ${goesOnMs - stoppedMs} ms`);
   });
 
   await t.test('an answer that was overtaken is not shown: the state of a batch never goes back', async (t) => {

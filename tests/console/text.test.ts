@@ -7,6 +7,7 @@ interface Texts {
   recordText(text: string, isNumber: boolean): string;
   readingText(value: number): string;
   numberText(value: number, span: number | undefined): string;
+  measuredText(value: number, limit?: number): string;
 }
 
 const load = (language: string): Promise<Texts> => pageModule<Texts>('common/text.ts', language);
@@ -43,6 +44,20 @@ t.test('a live value has a steady number of digits, which its declared range ask
   t.equal(numberText(80.034, 150), '80.0');
   t.equal(numberText(0.0345, 0.05), '0.03450');
   t.equal(numberText(-0.0001, 100), '0.0');
+});
+
+t.test('a measured value in a sentence has the digits of the screen, and more where they would hide on which side of its limit it is', async (t) => {
+  const { measuredText } = await load('en-GB');
+  const ROWS: readonly (readonly [value: number, limit: number | undefined, text: string])[] = [
+    [81.58405303955078, undefined, '81.58'],
+    [20.675302463846492, 20, '20.68'],
+    [0.0009406, 5, '0.00'],
+    [80.0034, 80, '80.0034'],
+    [80, 80, '80'],
+    [12345.6, undefined, '12346'],
+  ];
+  for (const [value, limit, text] of ROWS) t.equal(measuredText(value, limit), text);
+  t.equal((await load('de-DE')).measuredText(81.58405303955078), '81,58');
 });
 
 t.test('a line of the journal has a quantity with what it is counted in, and nothing twice', async (t) => {

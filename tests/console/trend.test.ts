@@ -188,6 +188,32 @@ t.test('the value at a moment is what it last was', async (t) => {
   );
 });
 
+interface Axes {
+  axisRange(pens: readonly object[], min: number | null, max: number | null): [number, number];
+}
+
+t.test('six pens of five units of measure: each axis shows the range its values work in, so that each curve lies where its value is and noise stays flat', async (t) => {
+  const { axisRange } = await pageModule<Axes>('plant/axis-range.ts');
+  const ROWS: readonly (readonly [range: { min: number; max: number }, low: number, high: number])[] = [
+    [{ min: 0, max: 150 }, 79.9, 80.1],
+    [{ min: 0, max: 2 }, -0.001, 0.001],
+    [{ min: 0, max: 100 }, 5.2, 5.4],
+    [{ min: 0, max: 6 }, 1.2, 1.22],
+    [{ min: -100, max: 100 }, 99, 100],
+  ];
+  const places = ROWS.map(([range, low, high]) => {
+    const [from, to] = axisRange([{ range }], low, high);
+    t.ok((high - low) / (to - from) < 0.01, `${high - low} of ${to - from} is no more than its share of the axis`);
+    return Math.round(((low + high) / 2 - from) * (10 / (to - from)));
+  });
+  t.same(places, [5, 0, 1, 2, 10], 'they do not lie on one another');
+  t.same(axisRange([{ range: { min: 0, max: 90 } }, { range: { min: 20, max: 150 } }], 30, 40), [0, 150], 'two pens of a unit share an axis');
+  t.same(axisRange([{ range: { min: 0, max: 10 } }], null, null), [0, 10], 'nothing recorded yet');
+  const [low, high] = axisRange([{}], 7, 7);
+  t.ok(low < 7 && high > 7, 'a flat line without a range lies in the middle');
+  t.same(axisRange([{ range: { min: 0, max: 10 } }], -5, 4), [-5.2, 10], 'what leaves its range is shown');
+});
+
 t.test('a live curve has the points that the historian records, so that it looks the same when it is read again', async (t) => {
   const { stream, emptyCurve, follow } = await pageModule<Trend>('data/trend.ts data/plant.ts');
   const curve = emptyCurve(MINUTE_MS);

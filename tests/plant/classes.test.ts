@@ -72,7 +72,10 @@ t.test('D-C-12: a batch takes the first of the units that is free; without a fre
   const second = await plant.runBatch({ masterRecipeRef });
   t.equal(await unitOf(second), 'tk201');
   const third = await plant.runBatch({ masterRecipeRef });
-  t.match(await waits(third, /a unit of class vessel/), `fill waits: a unit of class vessel: unit mx101 is held by ${first}; unit tk201 is held by ${second}`);
+  t.match(
+    await waits(third, /a unit of class vessel/),
+    `fill waits: a unit of class vessel: unit mx101 is taken by ${await plant.numberOf(first)}; unit tk201 is taken by ${await plant.numberOf(second)}`,
+  );
   t.match(await plant.batch(third), {
     phase: 'Running',
     units: [],
@@ -114,10 +117,14 @@ t.test('D-C-12: a batch takes the first of the units that is free; without a fre
   await Promise.all([first, third].map((batch) => plant.finish(batch)));
 
   const { body } = await plant.api.get(`${SITE}/batches/${third}/record`);
-  const choice = { policy: 'listed', candidates: ['mx101', 'tk201'], passedOver: [{ unit: 'mx101', reason: `unit mx101 is held by ${first}` }] };
+  const choice = { policy: 'listed', candidates: ['mx101', 'tk201'], passedOver: [{ unit: 'mx101', reason: `unit mx101 is taken by ${await plant.numberOf(first)}` }] };
   t.match(body.spec?.equipment ?? body.equipment, [{ capability: 'vessel', unit: 'tk201', choice }], 'the record tells how it was chosen');
   const granted = (await plant.events(third)).find(({ eventSubType }) => eventSubType === 'Allocation');
-  t.match(granted, { unit: 'tk201', previousValue: 'listed', message: `capability vessel: of mx101, tk201 by listed; not taken: mx101 (unit mx101 is held by ${first})` });
+  t.match(granted, {
+    unit: 'tk201',
+    previousValue: 'listed',
+    message: `capability vessel: of mx101, tk201 by listed; not taken: mx101 (unit mx101 is taken by ${await plant.numberOf(first)})`,
+  });
   const audited = (await plant.api.get(`${SITE}/audit?category=allocation&limit=50`)).body;
   const record = (audited.items ?? audited).find(({ name }: { name: string }) => name === granted.auditRecordRef);
   t.match(record, { category: 'allocation', target: { kind: 'Batch', name: third }, details: { capability: 'vessel', unit: 'tk201', policy: 'listed' } });
@@ -175,7 +182,7 @@ t.test('D-C-12: of two batches that start in one turn exactly one gets the last 
   const winner = (await plant.unit('tk201')).allocatedTo;
   const loser = rivals.find((batch) => batch !== winner) ?? '';
   t.ok(rivals.includes(winner));
-  await waits(loser, new RegExp(`tk201 is held by ${winner}`));
+  await waits(loser, new RegExp(`tk201 is taken by ${await plant.numberOf(winner)}`));
   await abort(loser, winner, holder);
 
   await recipe('at-start', {}, { allocation: 'AtStart' });
@@ -195,7 +202,7 @@ t.test('D-C-12: of two batches that start in one turn exactly one gets the last 
   );
   t.match(
     judged.find(({ phase }) => phase === 'Pending'),
-    { commandRejection: { rule: 'allocation-unavailable', message: /none is free: a unit of class vessel: unit mx101 is held by .*; unit tk201 is held by/ } },
+    { commandRejection: { rule: 'allocation-unavailable', message: /none is free: a unit of class vessel: unit mx101 is taken by .*; unit tk201 is taken by/ } },
   );
   await abort(...judged.filter(({ phase }) => phase !== 'Pending').map(({ name }) => name));
 });
@@ -333,7 +340,7 @@ t.test('D-C-12: two classes of one batch get two units, and one of them is not t
   await unitOf(holder);
   const inTurn = await plant.runBatch({ masterRecipeRef: 'both', equipment: { receiver: 'mx101' } });
   const told = await waits(inTurn, /class vessel/);
-  t.match(told, /mx101 serves another capability of the batch; unit tk201 is held by/);
+  t.match(told, /mx101 serves another capability of the batch; unit tk201 is taken by/);
   await abort(holder);
   t.equal(await unitOf(inTurn), 'tk201');
   await abort(inTurn);

@@ -65,7 +65,7 @@ function say(question: string) {
 async function refusedToOthers(t: Test, holder: string): Promise<void> {
   const other = await plant.createBatch({ masterRecipeRef: 'plain-wait' });
   t.match((await plant.audit(await plant.command(other, 'Start')))[1], { result: 'Rejected', rule: 'allocation-unavailable' }, 'no batch starts on it');
-  t.match((await plant.batch(other)).commandRejection, { message: `unit ${UNIT} is held by ${holder}` });
+  t.match((await plant.batch(other)).commandRejection, { message: `unit ${UNIT} is taken by ${await plant.numberOf(holder)}` });
   const run = await plant.api.post(`${SITE}/units/${UNIT}/execute-phase`, { phaseTemplateRef: 'plain-wait' });
   t.match(run, { status: 409, body: { code: 'unit_not_idle', holder } }, 'nor an ad-hoc run');
   await plant.api.delete(`${SITE}/batches/${other}`);
@@ -103,7 +103,7 @@ t.test('decisions 3.3: a Reset of an ad-hoc run is refused while somebody else h
   await unitIs('Running', batch);
   const [, verdict] = await plant.audit(await order('Phase', name, 'Reset'));
   t.match(verdict, { result: 'Rejected', rule: 'allocation-unavailable' });
-  t.match((await until('Phase', name, 'Stopped')).commandRejection, { message: `unit ${UNIT} is held by ${batch}; reset Phase ${name} when it is free` });
+  t.match((await until('Phase', name, 'Stopped')).commandRejection, { message: `unit ${UNIT} is taken by ${await plant.numberOf(batch)}; reset Phase ${name} when it is free` });
   await plant.command(batch, 'Abort');
   await plant.until(batch, 'Aborted');
   await unitIs('Aborted', '');

@@ -176,6 +176,11 @@ export class Plant {
     return answer.body.name as string;
   }
 
+  /** What people call it by; the name itself of a run without a batch. */
+  async numberOf(holder: string): Promise<string> {
+    return (await this.batch(holder)).batchID ?? holder;
+  }
+
   /** Makes, starts, and waits until the batch has begun: one that takes a moment only may be over by then. */
   async runBatch(spec: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const batch = await this.createBatch(spec);

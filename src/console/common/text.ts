@@ -118,9 +118,16 @@ export function readingText(value: number): string {
   return value.toLocaleString(locale, { maximumSignificantDigits: Math.max(READING_DIGITS, whole + 2), useGrouping: false });
 }
 
-/** `30m`, `2h` as people write it. */
+/** A measured value in a sentence: as the screen shows it, and more exactly where that would not tell it from `limit`, which it is judged by. */
+export function measuredText(value: number, limit = Number.NaN): string {
+  const text = numberText(value, undefined);
+  const isHidden = Number.isFinite(limit) && value !== limit && text === numberText(limit, undefined);
+  return isHidden || Number.isInteger(value) ? readingText(value) : text;
+}
+
+/** `30m`, `2h`, `400d` as people write it. */
 export function durationText(duration: string): string {
-  return duration.replace('m', ' min').replace('h', ' h');
+  return duration.replace('m', ' min').replace('h', ' h').replace('d', ' d');
 }
 
 /** A length of time in one unit. */

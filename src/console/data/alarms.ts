@@ -1,6 +1,6 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
 import { effect, signal } from '@preact/signals';
-import { ApiError, get, post, type RequestOptions } from './api.js';
+import { ApiError, get, post, remove, type RequestOptions } from './api.js';
 import { boxNowMs } from './box-clock.js';
 import { logPage, type Page } from './listed.js';
 import { alarms, atSite, readAlarmSoon, site } from './plant.js';
@@ -78,6 +78,12 @@ export async function shelve({ name }: Alarm, duration: string, reason: string):
 
 export async function unshelve({ name }: Alarm): Promise<void> {
   await post(at(name, 'unshelve'));
+  readAlarmSoon(name);
+}
+
+/** Of a definition that is no more. */
+export async function removeAlarm({ name }: Alarm): Promise<void> {
+  await remove(atSite(`alarms/${encodeURIComponent(name)}`));
   readAlarmSoon(name);
 }
 

@@ -19,6 +19,11 @@ export async function writeTag(module: string, tag: string, value: number | bool
   await post(`${root()}/controlmodules/${encodeURIComponent(module)}/tags/${encodeURIComponent(tag)}`, { value });
 }
 
+/** Of a value that no module has. */
+export async function writeUnitTag(unit: string, address: string, value: number | boolean | string): Promise<void> {
+  await post(`${root()}/units/${encodeURIComponent(unit)}/tags/${encodeURIComponent(address)}`, { value });
+}
+
 /** Of its devices in latched fault (ADR 0030). @param moves also of one that moves at once, because its command stands. */
 export async function resetFault(module: string, moves: boolean): Promise<void> {
   await post(`${root()}/controlmodules/${encodeURIComponent(module)}/reset-fault`, { moves });

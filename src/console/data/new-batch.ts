@@ -1,7 +1,8 @@
 /** A batch that is made at the panel, and a pending one that is changed or withdrawn. */
-import { compute, getAll, post, put, remove } from './api.js';
+import { compute, get, getAll, post, put, remove } from './api.js';
 import { select } from './batch.js';
-import { atSite, readBatchesSoon } from './plant.js';
+import { atSite, readBatchesSoon, site } from './plant.js';
+import { can } from './session.js';
 import type { BatchDetail, MasterRecipe, PreflightAnswer } from './types.js';
 
 export interface NewBatch {
@@ -32,12 +33,32 @@ export async function createBatch(batch: NewBatch): Promise<void> {
   select(name);
 }
 
+/** Of a batch that waits, and of one that is held its units, with the reason. */
+export type BatchChange = Partial<Pick<NewBatch, 'quantity' | 'lotID' | 'parameters' | 'equipment'>> & { readonly reason?: string };
+
+export function readRecipe(name: string): Promise<MasterRecipe> {
+  return get<MasterRecipe>(atSite(`recipes/master/${encodeURIComponent(name)}`), { background: true });
+}
+
+export async function changeBatch(name: string, change: BatchChange): Promise<void> {
+  await put(atSite(`batches/${encodeURIComponent(name)}`), change);
+  readBatchesSoon();
+}
+
 export async function setPriority(name: string, priority: number): Promise<void> {
   await put(atSite(`batches/${encodeURIComponent(name)}`), { priority });
   readBatchesSoon();
 }
 
-export async function withdrawBatch(name: string): Promise<void> {
-  await remove(atSite(`batches/${encodeURIComponent(name)}`));
+type Withdrawn = Pick<BatchDetail, 'name' | 'workOrderID'>;
+
+/** An operator withdraws what the MES has ordered; what was made at the plant whoever may delete batches. */
+export function mayWithdraw({ workOrderID }: Withdrawn): boolean {
+  return can('batch:delete') || (workOrderID !== '' && can('mes:delete-work-order'));
+}
+
+export async function withdrawBatch({ name, workOrderID }: Withdrawn): Promise<void> {
+  const order = `/api/v1/mes/sites/${encodeURIComponent(site.peek())}/work-orders/${encodeURIComponent(workOrderID)}`;
+  await remove(can('batch:delete') ? atSite(`batches/${encodeURIComponent(name)}`) : order);
   readBatchesSoon();
 }

@@ -35,6 +35,7 @@ export function FirstAdminForm({ lengthMin, onSignedIn, onCreated }: FirstAdminF
   const submit = (event: Event): void => {
     event.preventDefault();
     if (code.trim() === '' || username.trim() === '' || password === '') return sending.refuse(t.fillIn);
+    if ([...password].length < lengthMin) return sending.refuse(t.passwordRule(lengthMin));
     if (password !== again) return sending.refuse(t.passwordsDiffer);
     void sending.run(create);
   };

@@ -4,7 +4,7 @@ import { tagNamed } from '../data/module-tags.js';
 import { alarms, definitions, tagList } from '../data/plant.js';
 import type { Alarm, AlarmDefinition, AlarmEvent, TagDescriptor } from '../data/types.js';
 import { word } from '../common/strings.js';
-import { readingText, unitText } from '../common/text.js';
+import { measuredText, unitText } from '../common/text.js';
 
 export function isUnacknowledged({ state }: Alarm): boolean {
   return state.endsWith('Unacknowledged');
@@ -75,7 +75,7 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
 /** A state in words, or a number with the unit of what was measured. */
 export function eventValueText(event: AlarmEvent): string {
   if (!NUMBER.test(event.value)) return word(event.value);
-  return `${readingText(Number(event.value))} ${unitText(untracked(() => tagOf(event))?.engUnits ?? '')}`.trim();
+  return `${measuredText(Number(event.value))} ${unitText(untracked(() => tagOf(event))?.engUnits ?? '')}`.trim();
 }
 
 /** The worst alarm that stands on a value, by its module: one that came and went is not worn by the value any more. */

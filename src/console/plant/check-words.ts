@@ -1,5 +1,5 @@
 /** What the gateway says of a command before it is sent (preflight), worded here from its code and parts; a row without them is told in the box's own sentence. */
-import type { PreflightCheck } from '../data/batch.js';
+import type { PreflightCheck } from '../data/to-do.js';
 import { word, words } from '../common/strings.js';
 import { numberText, unitText } from '../common/text.js';
 import { failureText } from './rule-words.js';

@@ -8,14 +8,18 @@ import { needsReason } from '../data/states.js';
 import { isStop, type PreflightCheck } from '../data/to-do.js';
 import type { BatchDetail, Command } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { FactList } from '../common/fact-list.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
-import { t, word } from '../common/strings.js';
+import { t, word, words } from '../common/strings.js';
+import { recordText, unitText } from '../common/text.js';
 import { useAsked } from '../common/use-asked.js';
 import { useSend } from '../common/use-send.js';
 import type { GoingOnCommand } from '../data/going-on.js';
 import { checkText, checkTexts } from './check-words.js';
 import { linkWords } from './command-button.js';
+
+const said = words({ en: { formula: 'Formula', lot: 'Lot' }, de: { formula: 'Formel', lot: 'Los' } });
 
 export interface CommandDialogProps {
   readonly batch: BatchDetail;
@@ -42,7 +46,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
       <form onSubmit={submit} noValidate>
         <Fault text={sending.fault} code={sending.code} testid="command-error" />
         {command === 'Start' ? (
-          <StartChecks batch={batch.name} />
+          <StartOf batch={batch} />
         ) : (
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
         )}
@@ -126,6 +130,27 @@ function GoingOnChecks({ batch, command }: { readonly batch: string; readonly co
   );
 }
 
+/** What is about to run, by the names that people know: nobody starts a batch by its number alone. */
+function StartOf({ batch }: { readonly batch: BatchDetail }) {
+  const { recipe, spec, quantity, engineeringUnit } = batch;
+  return (
+    <>
+      <div data-testid="start-what">
+        <FactList
+          facts={[
+            [t.recipe, `${recipe.name} ${recipe.version}`],
+            [said.formula, spec.formulaName],
+            [t.quantity, quantity === '' ? '' : `${recordText(quantity, true)} ${unitText(engineeringUnit)}`],
+            [said.lot, spec.lotID],
+            ...spec.parameters.map(({ name, value }): readonly [string, string] => [name, recordText(value, false)]),
+          ]}
+        />
+      </div>
+      <StartChecks batch={batch.name} />
+    </>
+  );
+}
+
 /**
  * What the gateway would reject now; the Start stays possible, since the controller judges it later. What it warns of, and what people
  * have in their hands on the units that the batch would take, keeps it from nothing and is told apart.
@@ -138,6 +163,7 @@ function StartChecks({ batch }: { readonly batch: string }) {
   const warnings = [...new Set([...checkTexts(found.problems.filter(isWarning)), ...takenOver(found.units, new Set(modesOf(found.problems)))])];
   return (
     <>
+      <FactList facts={[[t.units, found.units.map((unit) => unit.toUpperCase()).join(', ')]]} />
       <Stops title={t.startProblems} stops={stops} testid="start-stops" />
       {stops.length === 0 && <p class="note">{t.startChecks}</p>}
       <GoesOnWith title={t.startsWith} found={warnings} />

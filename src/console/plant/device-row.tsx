@@ -32,6 +32,7 @@ function DeviceChip({ unit, device, always }: { readonly unit: string; readonly 
       title={`${device.module.toUpperCase()} ${device.description}`}
       data-testid={`device-${device.module}`}
       data-look={look}
+      data-state={typeof held.value === 'string' ? held.value : ''}
     >
       <span class="device-name">{device.module.toUpperCase()}</span>
       <span class="device-state">{shown}</span>

@@ -1,6 +1,6 @@
 /** What may still be changed of a batch that has not been started: its place in the queue, and whether it is there at all. */
 import { useState } from 'preact/hooks';
-import { setPriority, withdrawBatch } from '../data/new-batch.js';
+import { mayWithdraw, setPriority, withdrawBatch } from '../data/new-batch.js';
 import { can } from '../data/session.js';
 import type { BatchDetail } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
@@ -8,6 +8,7 @@ import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { t, words } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
+import { ChangeBatch } from './change-batch.js';
 
 const said = words({
   en: {
@@ -44,7 +45,8 @@ export function PendingBatch({ batch }: { readonly batch: BatchDetail }) {
           {said.change}
         </button>
       )}
-      {can('batch:delete') && (
+      <ChangeBatch batch={batch} />
+      {mayWithdraw(batch) && (
         <button type="button" class="button" onClick={() => setAsked('withdraw')} data-testid="withdraw">
           {said.withdraw}
         </button>
@@ -95,7 +97,7 @@ function WithdrawDialog({ batch, onClose }: AskedProps) {
   const submit = (event: Event): void => {
     event.preventDefault();
     void sending.run(async () => {
-      await withdrawBatch(batch.name);
+      await withdrawBatch(batch);
       onClose();
     });
   };

@@ -8,6 +8,7 @@ import { look } from '../common/look.js';
 import { locale } from '../common/language.js';
 import { t } from '../common/strings.js';
 import { unitText } from '../common/text.js';
+import { axisRange } from './axis-range.js';
 import { DASHES, PEN_COLOURS, PenLine } from './pen-line.js';
 import { colour, type Hand, type Reading, type Scale, type TrendPlotProps } from './trend-props.js';
 import { moveByHand } from './trend-hands.js';
@@ -160,7 +161,20 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
     cursor: { drag: { x: false, y: false }, points: { size: 8 } },
     scales: {
       x: { time: true, auto: false },
-      ...Object.fromEntries(units.map((unit) => [`y ${unit}`, { auto: true, range: rangeOf(pens.filter(({ engUnits }) => engUnits === unit)) }])),
+      ...Object.fromEntries(
+        units.map((unit) => [
+          `y ${unit}`,
+          {
+            auto: true,
+            range: (_plot: uPlot, min: number | null, max: number | null) =>
+              axisRange(
+                pens.filter(({ engUnits }) => engUnits === unit),
+                min,
+                max,
+              ),
+          },
+        ]),
+      ),
     },
     axes: [
       { stroke: () => colour('--muted'), grid, ticks: grid, values: (_plot, splits) => splits.map((at) => time.format(at * 1000)), space: 90 },
@@ -212,21 +226,6 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
 /** The historian records changes: a value is what it last was, and no ramp leads to the next. */
 const stepped = uPlot.paths.stepped?.({ align: 1 });
 const steps = stepped === undefined ? {} : { paths: stepped };
-
-/** At least the range in which the values work, so that noise stays noise; a flat line of what has none lies in the middle, not at an edge. */
-function rangeOf(pens: readonly Pen[]): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
-  const ranges = pens.flatMap(({ range }) => range ?? []);
-  const least = ranges.length > 0 ? { min: Math.min(...ranges.map(({ min }) => min)), max: Math.max(...ranges.map(({ max }) => max)) } : undefined;
-  return (_plot, min, max) => {
-    if (min === null || max === null) return least ? [least.min, least.max] : [0, 1];
-    if (least) {
-      const margin = (least.max - least.min) * 0.02;
-      return [min < least.min ? min - margin : least.min, max > least.max ? max + margin : least.max];
-    }
-    const margin = Math.max((max - min) * 0.08, Math.abs(max) * 0.01, 0.05);
-    return [min - margin, max + margin];
-  };
-}
 
 function readingOf({ data }: uPlot, pen: number, low: number | undefined, at: number): Reading {
   const of = (series: number): number | null | undefined => lastBefore(data[series] as (number | null | undefined)[], at);

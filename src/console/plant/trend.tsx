@@ -1,5 +1,5 @@
 /** Curves that follow the present, or show a span of the past. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { boxNowMs } from '../data/box-clock.js';
 import { missed, stale } from '../data/plant.js';
 import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
@@ -63,6 +63,15 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
       });
   }, []);
   const isLive = !stale.value;
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (isLive && !wasLost.current) return undefined;
+    wasLost.current = !isLive;
+    if (!isLive) return undefined;
+    // what the box notices of an outage it notices after it: that nobody looked meanwhile is not on record yet when the first frame comes
+    const timer = window.setTimeout(() => setAttempt((count) => count + 1), READ_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isLive]);
   useEffect(() => {
     if (!isLive && isRead) return; // what is shown stays, marked as old; what was missed is read when data comes again
     let current = true;
@@ -83,7 +92,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
       .catch((refused: unknown) => {
         if (!current) return;
         setFault(faultText(refused));
-        again = window.setTimeout(() => setAttempt(attempt + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
+        again = window.setTimeout(() => setAttempt((count) => count + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
       });
     return () => {
       current = false;

@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
-import { isAvailable, unavailableText } from '../plant/unit-owner.js';
+import { isAvailable } from '../plant/unit-owner.js';
 import { Phase } from '../procedures/kind.js';
 import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
@@ -21,6 +21,7 @@ import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { type Blocker, firstRefusal, type StartCondition } from './start/conditions.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK } from './start/equipment-conditions.js';
+import { holderText, unavailableBecause } from './start/holder.js';
 import type { StartFacts } from './start/start-conditions.js';
 import { unrecovered } from './recovery/unrecovered.js';
 import { HELD_FROM } from './kind.js';
@@ -92,8 +93,10 @@ function takenByOther({ store, site, scope, root }: RootLook): Blocker[] {
   const unit = store.get(Unit, site, root.unit)?.status;
   if (!unit || unit.allocatedTo === scope || isAvailable(unit)) return [];
   const { allocatedTo: holder } = unit;
-  const message = `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free`;
-  return [{ message, element: root.unit, liftedBy: { tier: 'operate', action: holder === '' ? `bring unit ${root.unit} to rest` : `end ${holder}`, holder } }];
+  const message = `${unavailableBecause(store, site, root.unit, unit)}; reset ${root.kind} ${root.name} when it is free`;
+  return [
+    { message, element: root.unit, liftedBy: { tier: 'operate', action: holder === '' ? `bring unit ${root.unit} to rest` : `end ${holderText(store, site, holder)}`, holder } },
+  ];
 }
 
 export class AdhocReconciler implements Reconciler {

@@ -25,8 +25,9 @@ export function workOn({ allocatedTo, activeWork }: Pick<UnitStatus, 'allocatedT
   return allocatedTo || activeWork?.name || '';
 }
 
-export function unavailableText(name: string, { allocatedTo, state }: Pick<UnitStatus, 'allocatedTo' | 'state'>): string {
-  return allocatedTo === '' ? `unit ${name} is ${state}` : `unit ${name} is held by ${allocatedTo}`;
+/** @param holder who has it, as people call it: Held is a state, and what has a unit need not be in it. */
+export function unavailableText(name: string, { allocatedTo, state }: Pick<UnitStatus, 'allocatedTo' | 'state'>, holder: string): string {
+  return allocatedTo === '' ? `unit ${name} is ${state}` : `unit ${name} is taken by ${holder}`;
 }
 
 /** It was given to somebody or came back from him, at the version `now` of the store. `isGiven`: one use more. */

@@ -3,7 +3,8 @@
  * none), at most every `historian.minInterval`, and at least every 60 s. A change of quality is a change.
  *
  * Intervals are monotonic, so a wall clock that jumps neither floods nor starves the history; the jump itself is declared
- * as a gap of every unit.
+ * as a gap of every unit. So is a time in which nobody looked, because the process was stopped or had no processor: a value
+ * that stays what it was would be told over it otherwise.
  */
 import type { Clock } from '../base/clock.js';
 import type { MonoMs, WallMs } from '../base/times.js';
@@ -15,6 +16,8 @@ const DEADBAND = 0.001; // decisions 8.9
 const ROUNDING = 1e-9; // a change of exactly 0.1 % is not more than 0.1 %, whatever its last binary digit
 const SAMPLE_AT_LEAST_MS = 60_000; // decisions 8.9
 const CLOCK_JUMP_MS = 1000;
+/** Passes come every 200 ms or so; one that is so late has left something out. */
+const LATE_MS = 3000;
 
 export interface SampledTag extends TagIdentity {
   /** engMax - engMin; 0 or absent when the tag has no range. */
@@ -60,6 +63,8 @@ export class Sampler {
   readonly #watched = new Map<string, Watched>();
   #lastWallMs: WallMs;
   #lastMonoMs: MonoMs;
+  /** False before the first pass, which is late for nothing. */
+  #hasPassed = false;
 
   constructor(history: Pick<History, 'tag' | 'push' | 'text' | 'renumberTexts' | 'recordGap'>, clock: Clock, minIntervalMs: number) {
     this.#history = history;
@@ -94,7 +99,10 @@ export class Sampler {
   pass(): void {
     const wallMs = this.#clock.wallMs();
     const monoMs = this.#clock.monoMs();
+    const [beforeMs, isLate] = [this.#lastWallMs, this.#hasPassed && monoMs - this.#lastMonoMs >= LATE_MS];
+    this.#hasPassed = true;
     this.#declareJump(wallMs, monoMs);
+    if (isLate) return this.#declareOutage(beforeMs, wallMs);
     for (const watched of this.#watched.values()) {
       if (!watched.source.refresh()) continue;
       for (let index = 0; index < watched.ids.length; index += 1) this.#look(watched, index, wallMs, monoMs);
@@ -123,6 +131,14 @@ export class Sampler {
     if (typeof value === 'number') return Number.isFinite(value) ? value : Number.NaN;
     if (value === null) return Number.NaN;
     return typeof value === 'boolean' ? Number(value) : this.#history.text(value);
+  }
+
+  /** Every tag is recorded anew by the next pass: what can be read now may be of before. */
+  #declareOutage(fromMs: WallMs, toMs: WallMs): void {
+    for (const { source, monoMs } of this.#watched.values()) {
+      monoMs.fill(Number.NEGATIVE_INFINITY);
+      if (toMs > fromMs) this.#history.recordGap({ site: source.site, unit: source.unit, address: '', fromMs, toMs, cause: 'Overload', bounds: 'Exact' });
+    }
   }
 
   #declareJump(wallMs: WallMs, monoMs: MonoMs): void {

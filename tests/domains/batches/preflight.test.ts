@@ -93,7 +93,7 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
   t.match(blockers(found, 'batch-size'), [{ severity: 'error', message: /quantity 99 is outside/, liftedBy: { tier: 'operate' } }]);
   t.match(blockers(found, 'equipment'), [
     { element: 'gone', message: 'unit gone does not exist', liftedBy: { tier: 'engineer' } },
-    { element: 'rx101', message: 'unit rx101 is held by b-other', liftedBy: { tier: 'operate', holder: 'b-other', action: /Stop or Abort/ } },
+    { element: 'rx101', message: 'unit rx101 is taken by NEW', liftedBy: { tier: 'operate', holder: 'b-other', action: 'wait for NEW, or end it with Stop or Abort' } },
   ]);
   t.match(
     blockers(found, 'runtime-ready').map(({ element, liftedBy }) => [element, liftedBy?.tier]),

@@ -156,6 +156,24 @@ t.test('8.9, G5: a jump of the wall clock is a declared gap and changes no inter
   t.same(bench.texts, ['(renumbered)', '(renumbered)'], 'a text is dated when it gets its number, and forgotten with the samples of that time');
 });
 
+t.test('8.9: a time in which nobody looked is a declared gap as long as it was, and a value that stayed is recorded after it', async (t) => {
+  const bench = new Bench();
+  bench.run(20_000);
+  bench.wall += 5000;
+  bench.mono += 5000;
+  bench.run(2000);
+  t.same(bench.gaps, [{ site: 'north', unit: 'u1', address: '', fromMs: T0 + 19_800, toMs: T0 + 25_000, cause: 'Overload', bounds: 'Exact' }]);
+  t.same(
+    bench.taken.map(([at]) => at),
+    [0, 25_200],
+    'and not by the pass that was late: what it finds may be of before',
+  );
+  bench.wall += 2000;
+  bench.mono += 2000;
+  bench.run(2000);
+  t.equal(bench.gaps.length, 1, 'a pass that a busy machine delays leaves nothing out');
+});
+
 t.test('8.9: a new plan of the unit keeps what is known of a tag; a removed unit is not sampled', async (t) => {
   const bench = new Bench();
   bench.run(2000);

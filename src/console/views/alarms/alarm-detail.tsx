@@ -1,7 +1,7 @@
 /** What an alarm means and what to do (ISA-18.2, alarm response), what helped before, and the minutes around it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { acknowledging, lastTimes } from '../../data/alarms.js';
+import { acknowledging, lastTimes, removeAlarm } from '../../data/alarms.js';
 import { alarms, stale, tagValue, watchTags } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Alarm, AlarmEvent, TagDescriptor } from '../../data/types.js';
@@ -9,11 +9,12 @@ import { addressOf, narrow } from '../../data/view.js';
 import { nowMs } from '../../common/clock.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
-import { ageText, momentText, readingText, unitText } from '../../common/text.js';
+import { ageText, measuredText, momentText, unitText } from '../../common/text.js';
 import { definitionOf, isUnacknowledged, sourceName, tagOf } from '../../plant/alarm.js';
 import { reasonWords } from '../../plant/alarm-groups.js';
 import { Trend } from '../../plant/trend.js';
 import { SeverityShape } from '../../parts/badge.js';
+import { Confirm } from '../../parts/confirm.js';
 import { limitText, valueThen } from './alarm-text.js';
 import type { RowActs } from './alarm-row.js';
 import { DefinitionDialog } from './definition-dialog.js';
@@ -35,6 +36,8 @@ const said = words({
     definition: 'Definition',
     open: (unit: string) => `Open ${unit}`,
     back: 'Back to the list',
+    remove: 'Remove',
+    removes: 'Its definition is no more, so nothing ends it by itself. It goes from the list; the history and the audit trail keep that it was there.',
     commands: (action: string) => `It commands ${action}.`,
   },
   de: {
@@ -53,6 +56,8 @@ const said = words({
     definition: 'Definition',
     open: (unit: string) => `${unit} öffnen`,
     back: 'Zurück zur Liste',
+    remove: 'Entfernen',
+    removes: 'Seine Definition gibt es nicht mehr, von selbst endet er nicht. Er geht aus der Liste; Verlauf und Audit-Trail behalten, dass er da war.',
     commands: (action: string) => `Er kommandiert ${action}.`,
   },
 });
@@ -72,6 +77,7 @@ interface DetailProps extends Pick<RowActs, 'onShelve'> {
 export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: DetailProps) {
   const [comment, setComment] = useState('');
   const [isDefining, setDefining] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
   const definition = definitionOf(alarm);
   const tag = tagOf(alarm);
   const root = alarms.value.find(({ name }) => name === alarm.cause?.alarm);
@@ -79,6 +85,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
   const isSilent = cause === '' && consequence === '' && action.length === 0;
   const canAcknowledge = isUnacknowledged(alarm) && !acknowledging.value.has(alarm.name) && can('alarm:acknowledge');
   const acted = definition?.exceptionAction ?? '';
+  const isOrphan = definition === undefined && alarm.definitionRef !== '' && !isUnacknowledged(alarm);
   return (
     <aside class="alarm-detail" aria-label={alarm.message || alarm.name} data-testid="alarm-detail" data-alarm={alarm.name}>
       <div class="alarm-detail-scroll scroll" tabIndex={0} role="group" aria-label={alarm.message || alarm.name}>
@@ -99,7 +106,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
           </div>
         </header>
         <dl class="facts alarm-facts">
-          {tag && <Present unit={tag.unit} tag={tag} />}
+          {tag && <Present unit={tag.unit} tag={tag} limit={Number(alarm.setpoint)} />}
           <Fact term={said.then}>{[valueThen(alarm), limitText(alarm)].filter((part) => part !== '').join(', ') || '–'}</Fact>
           {alarm.cause && (
             <Fact term={said.of}>
@@ -155,12 +162,27 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
             {said.definition}
           </button>
         )}
+        {isOrphan && can('alarm:delete') && (
+          <button type="button" class="button" onClick={() => setRemoving(true)} data-testid="alarm-remove">
+            {said.remove} …
+          </button>
+        )}
         {isChosen && (
           <button type="button" class="button alarm-back" onClick={() => narrow({ alarm: '' })}>
             {said.back}
           </button>
         )}
       </div>
+      {isRemoving && (
+        <Confirm
+          title={`${said.remove}: ${alarm.message || alarm.name}`}
+          text={said.removes}
+          verb={said.remove}
+          testid="alarm-remove"
+          onSend={() => removeAlarm(alarm)}
+          onClose={() => setRemoving(false)}
+        />
+      )}
       {isDefining && definition && <DefinitionDialog definition={definition} onClose={() => setDefining(false)} />}
     </aside>
   );
@@ -187,10 +209,10 @@ function Told({ title, text, more = '' }: { readonly title: string; readonly tex
 }
 
 /** The value of now, beside that of the moment in which the alarm came. */
-function Present({ unit, tag: { address, engUnits } }: { readonly unit: string; readonly tag: TagDescriptor }) {
+function Present({ unit, tag: { address, engUnits }, limit }: { readonly unit: string; readonly tag: TagDescriptor; readonly limit: number }) {
   useEffect(() => watchTags(unit, [address.replace(/[*?[\]]/g, '?')]), [unit, address]);
   const { value, quality } = tagValue(unit, address).value;
-  const text = typeof value === 'number' ? `${readingText(value)} ${unitText(engUnits)}` : value === null ? '–' : word(String(value));
+  const text = typeof value === 'number' ? `${measuredText(value, limit)} ${unitText(engUnits)}` : value === null ? '–' : word(String(value));
   return (
     <Fact term={said.now}>
       <span class={stale.value ? 'is-old' : ''} data-testid="alarm-now">

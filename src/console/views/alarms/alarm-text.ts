@@ -1,7 +1,7 @@
 /** What an alarm says of its limit and of the value that it came with. */
 import type { Alarm } from '../../data/types.js';
 import { t, word, words } from '../../common/strings.js';
-import { readingText, recordText, unitText } from '../../common/text.js';
+import { measuredText, recordText, unitText } from '../../common/text.js';
 import { isOfNumber, isOfSwitch, tagOf } from '../../plant/alarm.js';
 
 const said = words({ en: { then: (value: string) => `came at ${value}` }, de: { then: (value: string) => `kam bei ${value}` } });
@@ -18,7 +18,7 @@ export function limitText(alarm: Alarm): string {
 /** The value of the moment in which it came; '' where the condition says all of it. */
 export function valueThen(alarm: Alarm): string {
   if (alarm.value === '' || isOfSwitch(alarm) || alarm.conditionType === 'StateEquals') return '';
-  return `${isOfNumber(alarm) ? readingText(Number(alarm.value)) : word(alarm.value)} ${measured(alarm)}`.trim();
+  return `${isOfNumber(alarm) ? measuredText(Number(alarm.value), Number(alarm.setpoint)) : word(alarm.value)} ${measured(alarm)}`.trim();
 }
 
 /** The same, said to be that. */

@@ -12,6 +12,7 @@ import { faultText } from '../../common/fault-text.js';
 import { meaningText, t, words } from '../../common/strings.js';
 import { momentText } from '../../common/text.js';
 import { Facts } from '../../plant/batch-detail.js';
+import { ChangeBatch } from '../../plant/change-batch.js';
 import { CommandBar } from '../../plant/command-bar.js';
 import { ManualLevels } from '../../plant/manual-levels.js';
 import { SignDialog } from '../../plant/sign-dialog.js';
@@ -100,6 +101,7 @@ function BatchView({ name }: { readonly name: string }) {
               {recordTitle()}
             </a>
           )}
+          <ChangeBatch key={batch.name} batch={batch} />
           {can('signature:create') && meanings.length > 0 && (
             <button type="button" class="button sign-button" onClick={() => setSigning(true)} data-testid="sign">
               {t.signVerb}

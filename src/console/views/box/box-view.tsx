@@ -13,6 +13,8 @@ import type { ViewDefinition } from '../../frame/view-definition.js';
 import { administration } from '../administration.js';
 import { partsOf, type Part } from './box-parts.js';
 import { text } from './box-words.js';
+import { DemoPlant } from './demo-plant.js';
+import { Recorder } from './recorder.js';
 
 export const boxView: ViewDefinition = { name: 'box', action: 'system:health', section: administration, title: () => text.title, component: BoxView };
 
@@ -53,6 +55,8 @@ function BoxView() {
           <Whole {...seen.health} />
           <Parts parts={partsOf(seen.health, { boxMs: boxNowMs(), screenMs: Date.now() })} />
           <About {...seen} />
+          <Recorder key={seen.health.status} />
+          <DemoPlant />
         </div>
       )}
     </section>

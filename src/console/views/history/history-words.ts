@@ -12,7 +12,7 @@ const text = words({
     causes: {
       RuntimeRestart: 'the control of the unit was restarted',
       DriverLost: 'the device was not reached',
-      Overload: 'more came than could be written',
+      Overload: 'the box could not keep up',
       StorageFull: 'the disk was full',
       ClockJump: 'the clock was set',
       HistoryLost: 'what was recorded is lost',
@@ -23,7 +23,7 @@ const text = words({
     causes: {
       RuntimeRestart: 'die Steuerung der Teilanlage wurde neu gestartet',
       DriverLost: 'das Gerät war nicht erreichbar',
-      Overload: 'es kam mehr, als geschrieben werden konnte',
+      Overload: 'die Box kam nicht mit',
       StorageFull: 'der Datenträger war voll',
       ClockJump: 'die Uhr wurde gestellt',
       HistoryLost: 'die Aufzeichnung ist verloren',

@@ -1,7 +1,6 @@
 /** A batch made at the panel: what it is made by, of and on, judged by the gateway in words before it is made. */
 import { useEffect, useState } from 'preact/hooks';
 import { createBatch, type NewBatch, preflightOfNew, readRecipes } from '../../data/new-batch.js';
-import { units } from '../../data/plant.js';
 import type { MasterRecipe, PreflightAnswer } from '../../data/types.js';
 import { Dialog } from '../../common/dialog.js';
 import { Fault } from '../../common/fault.js';
@@ -11,6 +10,7 @@ import { t, words } from '../../common/strings.js';
 import { typedNumber, unitText } from '../../common/text.js';
 import { useAsked } from '../../common/use-asked.js';
 import { useSend } from '../../common/use-send.js';
+import { UnitChoice } from '../../plant/unit-choice.js';
 import { checkTexts } from '../../plant/check-words.js';
 
 const said = words({
@@ -25,8 +25,6 @@ const said = words({
     lot: 'Lot',
     priority: 'Priority',
     priorityHint: '0 to 1000; the larger goes first',
-    unitFor: (capability: string) => `Unit for ${capability}`,
-    byRecipe: 'As the recipe says',
     values: 'Values of the formula',
     create: (batch: string) => `Create ${batch}`.trim(),
     judged: 'What stands against a start now',
@@ -45,8 +43,6 @@ const said = words({
     lot: 'Los',
     priority: 'Priorität',
     priorityHint: '0 bis 1000; die größere geht vor',
-    unitFor: (capability: string) => `Teilanlage für ${capability}`,
-    byRecipe: 'Wie das Rezept sagt',
     values: 'Werte der Formel',
     create: (batch: string) => `${batch} anlegen`.trim(),
     judged: 'Was einem Start jetzt entgegensteht',
@@ -182,30 +178,6 @@ function BatchForm({ recipe, onClose }: { readonly recipe: MasterRecipe; readonl
         </button>
       </div>
     </form>
-  );
-}
-
-interface UnitChoiceProps {
-  readonly capability: string;
-  readonly candidates: readonly string[] | undefined;
-  readonly value: string;
-  readonly onChoose: (unit: string) => void;
-}
-
-function UnitChoice({ capability, candidates, value, onChoose }: UnitChoiceProps) {
-  const names = candidates ?? units.value.map(({ name }) => name);
-  return (
-    <div class="field">
-      <label for={`new-unit-${capability}`}>{said.unitFor(capability)}</label>
-      <select id={`new-unit-${capability}`} class="select" value={value} onChange={(event) => onChoose(event.currentTarget.value)} data-testid={`new-unit-${capability}`}>
-        <option value="">{said.byRecipe}</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name.toUpperCase()}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { Symbol } from '../../parts/symbols.js';
 import { Vessel } from '../../parts/vessel.js';
 import { levelOf } from './level.js';
 import { lookOf } from './module-look.js';
+import { UnitTags } from './unit-tags.js';
 
 interface GraphicProps {
   readonly unit: string;
@@ -39,6 +40,7 @@ export function EquipmentList({ unit, found, chosen, onChoose }: GraphicProps) {
             <div class="graphic-modules">{list(members)}</div>
           </section>
         ))}
+        <UnitTags unit={unit} />
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 /** The faceplate of a control module: mode, what an operator looks at first, its curve, and below it one part of the rest at a time. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isBlocked, type ModuleTags } from '../../data/module-tags.js';
-import { setMode } from '../../data/modules.js';
+import { setMode, writeTag } from '../../data/modules.js';
 import { readModules, tagValue, units, watchTags } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Pen } from '../../data/trend.js';
@@ -81,7 +81,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
         )}
         <Parts tags={tags} first={first} {...lines} />
       </div>
-      {writable && <WriteDialog module={module} tag={writable} onClose={() => setWriting('')} />}
+      {writable && <WriteDialog tag={writable} onWrite={(value) => writeTag(module.name, writable.name, value)} onClose={() => setWriting('')} />}
     </aside>
   );
 }

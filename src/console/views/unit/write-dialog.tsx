@@ -1,8 +1,7 @@
 /** A value is written in two steps: entered, then confirmed with the old beside the new. The gateway checks it again. */
 import { useState } from 'preact/hooks';
-import { writeTag } from '../../data/modules.js';
 import { stale, tagValue } from '../../data/plant.js';
-import { isNumeric, type ModuleInfo, type TagDescriptor } from '../../data/types.js';
+import { isNumeric, type TagData, type TagDescriptor } from '../../data/types.js';
 import { Dialog } from '../../common/dialog.js';
 import { type Entered, enteredValue } from '../../common/entered-value.js';
 import { Fault } from '../../common/fault.js';
@@ -13,16 +12,16 @@ import { useSend } from '../../common/use-send.js';
 import { Keypad } from '../../plant/keypad.js';
 
 export interface WriteDialogProps {
-  readonly module: ModuleInfo;
   readonly tag: TagDescriptor;
+  readonly onWrite: (value: Exclude<TagData, null>) => Promise<void>;
   readonly onClose: () => void;
 }
 
-export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
+export function WriteDialog({ tag, onWrite, onClose }: WriteDialogProps) {
   const [entered, setEntered] = useState('');
   const [confirmed, setConfirmed] = useState<Entered['value'] | null>(null);
   const sending = useSend();
-  const now = tagValue(module.unit, tag.address).value;
+  const now = tagValue(tag.unit, tag.address).value;
   const submit = (event: Event): void => {
     event.preventDefault();
     if (confirmed === null) {
@@ -32,7 +31,7 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
       return;
     }
     void sending.run(async () => {
-      await writeTag(module.name, tag.name, confirmed);
+      await onWrite(confirmed);
       onClose();
     });
   };

@@ -11,7 +11,7 @@ import type { Put, Store } from '../../../platform/store/store.js';
 import { Batch } from '../kind.js';
 import type { ElementResource } from '../tree/element-index.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
-import { isIdle, taken, unavailableText, used } from '../../plant/unit-owner.js';
+import { isIdle, taken, used } from '../../plant/unit-owner.js';
 import {
   ADHOC_LABEL,
   elementStatus,
@@ -22,6 +22,7 @@ import {
   SOURCE_TEMPLATE_LABEL,
   UnitProcedureTemplate,
 } from '../../procedures/kind.js';
+import { holderText, unavailableBecause } from './holder.js';
 import { lastWorkOn } from './left-over.js';
 import { resolveRoles } from '../../recipes/bindings.js';
 import { siteUnits } from '../../recipes/site-units.js';
@@ -63,9 +64,16 @@ const UNIT_IDLE: StartCondition<EquipmentLook> = {
       const status = store.get(Unit, site, name)?.status;
       if (!status || isIdle(status)) return [];
       const { state, allocatedTo: holder } = status;
-      const action = holder === '' ? `Reset ${takesReset(lastWorkOn(store, site, status)) ?? `what unit ${name} shows`}` : `end ${holder}`;
+      const action = holder === '' ? `Reset ${takesReset(lastWorkOn(store, site, status)) ?? `what unit ${name} shows`}` : `end ${holderText(store, site, holder)}`;
       const liftedBy = { tier: 'operate', action, holder } as const;
-      return [{ message: `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit: ${action} first`, element: name, liftedBy, context: { unit: name, state, holder } }];
+      return [
+        {
+          message: `${unavailableBecause(store, site, name, status)}; an ad-hoc run needs an Idle unit: ${action} first`,
+          element: name,
+          liftedBy,
+          context: { unit: name, state, holder },
+        },
+      ];
     }),
 };
 

@@ -11,7 +11,7 @@ import { ControlModule } from '../../control-modules/kind.js';
 import { danglingOf } from '../../control-modules/rules.js';
 import { missingPatterns, strayEndpoints } from '../../coordination/patterns.js';
 import { Unit } from '../../plant/kind.js';
-import { isAvailable, unavailableText } from '../../plant/unit-owner.js';
+import { isAvailable } from '../../plant/unit-owner.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { type BindingMatrix, bindRecipe, isViolation, noneFits, plannedUnits } from '../../recipes/binding-matrix.js';
 import { bindsDefaultUnit, neededFor } from '../../recipes/candidates.js';
@@ -27,6 +27,7 @@ import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } fr
 import { unfitRecipeValues } from '../creation/unfit-values.js';
 import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
+import { holderText, unavailableBecause } from './holder.js';
 import { manualWrites } from './manual-writes.js';
 import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK, UNITS_AUTOMATIC } from './equipment-conditions.js';
@@ -277,9 +278,9 @@ function unavailable(look: StartLook, capability: string, name: string): Blocker
   if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` }, units: [name] }];
   if (isAvailable(unit.status)) return [];
   const { allocatedTo: holder } = unit.status;
-  const action = holder === '' ? `bring unit ${name} to rest` : `wait for ${holder}, or end it with Stop or Abort`;
+  const action = holder === '' ? `bring unit ${name} to rest` : `wait for ${holderText(store, site, holder)}, or end it with Stop or Abort`;
   const liftedBy: LiftedBy = { tier: 'operate', action, ...(holder === '' ? {} : { holder }) };
-  return [{ message: unavailableText(name, unit.status), element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
+  return [{ message: unavailableBecause(store, site, name, unit.status), element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
 }
 
 /** No unit of the class is there now: with the start it is refused, on demand it is waited for. */

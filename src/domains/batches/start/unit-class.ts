@@ -9,7 +9,7 @@ import { onePerStore } from '../../../platform/store/one-per-store.js';
 import type { Store, StoreEvent } from '../../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate } from '../../control-modules/kind.js';
 import { Unit, type UnitStatus, type UnitUsage, unitMode } from '../../plant/kind.js';
-import { isAvailable, unavailableText } from '../../plant/unit-owner.js';
+import { isAvailable } from '../../plant/unit-owner.js';
 import type { PhaseTemplateSpec } from '../../procedures/kind.js';
 import { type Candidate, candidatesOf, type Needed, neededFor, policyOf } from '../../recipes/candidates.js';
 import { expandRecipe, type Templates } from '../../recipes/expand.js';
@@ -17,6 +17,7 @@ import { type CandidatePolicy, ControlRecipe, type ControlRecipeSpec } from '../
 import { siteUnits } from '../../recipes/site-units.js';
 import type { Allocation, UnitChoice } from '../kind.js';
 import { withheldBy, type UnitFacts } from './equipment-conditions.js';
+import { unavailableBecause } from './holder.js';
 
 /** @property candidates in the order of the policy `listed`, with those that do not fit */
 export interface UnitClass {
@@ -84,7 +85,7 @@ export function inOrder(policy: CandidatePolicy, units: readonly string[], usage
 export function notNow(facts: UnitFacts, site: string, name: string, status: UnitStatus | undefined): string {
   const unit = facts.store.get(Unit, site, name);
   if (!unit || !status) return `unit ${name} does not exist`;
-  if (!isAvailable(status)) return unavailableText(name, status);
+  if (!isAvailable(status)) return unavailableBecause(facts.store, site, name, status);
   if (!facts.runtimes.link(site, name)?.ready) return `the runtime of ${name} is not ready`;
   if (unitMode(unit.spec) === 'Manual') return `unit ${name} is in Manual`;
   return withheldBy(facts, site, name)?.message ?? '';
