@@ -9,6 +9,8 @@ export interface PageBox {
   answer: Answering;
   /** What is done by an interval is done once more. */
   tick(): void;
+  /** Nobody sees the page any more. */
+  hide(): void;
 }
 
 const SITE = /^\/api\/v1\/(sites\/[^/]*\/)?/;
@@ -17,7 +19,12 @@ const SITE = /^\/api\/v1\/(sites\/[^/]*\/)?/;
 export function pageBox(answer: Answering): PageBox {
   const intervals = new Map<number, () => void>();
   let count = 0;
-  const box: PageBox = { asked: [], answer, tick: () => [...intervals.values()].forEach((run) => run()) };
+  const box: PageBox = {
+    asked: [],
+    answer,
+    tick: () => [...intervals.values()].forEach((run) => run()),
+    hide: () => void Object.assign((globalThis as unknown as { readonly document: object }).document, { hidden: true }),
+  };
   const place = { origin: 'http://box', pathname: '/hmi', search: '', hash: '' };
   const page = {
     location: place,

@@ -178,7 +178,7 @@ t.test('what is in the way is asked when what it rests on changes, seldom otherw
   t.equal(asked(), 2, 'of another unit');
   await second();
   t.equal(asked(), 3, 'now and then');
-  Object.assign((globalThis as unknown as { readonly document: object }).document, { hidden: true });
+  box.hide();
   for (let seconds = 0; seconds < 20; seconds += 1) await second();
   t.equal(asked(), 3, 'nobody sees it');
   end();
