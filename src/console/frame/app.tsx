@@ -15,6 +15,7 @@ import { isUnacknowledged } from '../plant/alarm.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { startHorn } from './alarm-sound.js';
 import { Header } from './header.js';
+import { Jumps } from './jumps.js';
 import { startSiteAddress } from './site-address.js';
 import { Sections } from './navigation.js';
 import { RestoredStrip } from './restored.js';
@@ -88,6 +89,7 @@ function Waiting({ fault }: { readonly fault: string }) {
 function Screen() {
   return (
     <div class={stale.value ? 'screen is-stale' : 'screen'} data-testid="hmi" data-live={String(!stale.value)}>
+      <Jumps />
       <Header />
       {config.value?.authMode === 'none' && (
         <p class="warning strip" role="status" data-testid="auth-off">
@@ -101,7 +103,7 @@ function Screen() {
       <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
       {shown.value.hasBanner && <AlarmBanner />}
       <Sections />
-      <main class="main" id="main">
+      <main class="main" id="main" tabIndex={-1} data-view={current.value?.name}>
         <h1 class="visually-hidden">{shown.value.title()}</h1>
         <Later />
       </main>

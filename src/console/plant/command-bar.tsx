@@ -15,7 +15,7 @@ export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
   const allowed = can('command:send');
   return (
     <>
-      <div class="commands" data-testid="commands">
+      <div class="commands" data-jump="commands" data-testid="commands">
         {COMMANDS.map((command) => {
           const missing = allowed && !batch.validCommands.includes(command) ? missingFor(batch, command) : [];
           if (missing.length > 0) return <GreyButton key={command} name={word(command)} missing={missing} testid={`command-${command}`} />;
