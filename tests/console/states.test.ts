@@ -10,7 +10,22 @@ import t, { type Test as Tap } from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
-import { batch, drawn, ENVIRONMENT, firstAdmin, hiddenPlaces, keepPicture, overflow, panelOf, raiseAlarm, seriousViolations, signIn, SITE, smallTargets } from './person.js';
+import {
+  batch,
+  drawn,
+  ENVIRONMENT,
+  firstAdmin,
+  hiddenPlaces,
+  keepPicture,
+  overflow,
+  panelOf,
+  PASSWORD,
+  raiseAlarm,
+  seriousViolations,
+  signIn,
+  SITE,
+  smallTargets,
+} from './person.js';
 import { wireOf } from './wire.js';
 
 const SOURCES = path.join(process.cwd(), 'src/console');
@@ -28,8 +43,8 @@ function viewsOf(console: ConsolePath): View[] {
   const table = path.join(SOURCES, CONSOLES[console], 'views.ts');
   return [...readFileSync(table, 'utf8').matchAll(/import \{ (\w+) \} from '(\.\.\/views\/[^']+)\.js'/g)].map(([, constant = '', file = '']) => {
     const text = readFileSync(path.join(path.dirname(table), `${file}.tsx`), 'utf8');
-    const definition = new RegExp(`const ${constant}: ViewDefinition = \\{([^]*?)^\\};`, 'm').exec(text)?.[1] ?? '';
-    return { name: /^ {2}name: '([^']+)'/m.exec(definition)?.[1] ?? '', hasPlace: /^ {2}action: /m.test(definition) };
+    const definition = new RegExp(`const ${constant}: ViewDefinition = \\{([^]*?)\\};$`, 'm').exec(text)?.[1] ?? '';
+    return { name: /\bname: '([^']+)'/.exec(definition)?.[1] ?? '', hasPlace: /\baction: '/.test(definition) };
   });
 }
 
@@ -106,7 +121,8 @@ async function tellFlood(page: Page): Promise<void> {
 function quietOf(page: Page): (name: string) => Promise<void> {
   const asked = new Set<Request>();
   page.on('request', (request) => asked.add(request));
-  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, (request: Request) => asked.delete(request));
+  page.on('requestfinished', (request) => asked.delete(request));
+  page.on('requestfailed', (request) => asked.delete(request));
   return async (name) => {
     await page.locator(`main[data-view="${name}"]`).waitFor();
     await eventually(`view ${name} has what it reads`, async () => {
@@ -134,7 +150,7 @@ async function lookAt(browser: Browser, box: ApplianceProcess, state: State, pla
     const quiet = quietOf(page);
     await state.before?.(page);
     await page.goto(`${box.base}/hmi`);
-    await signIn(page, 'anna');
+    await signIn(page, 'everybody');
     for (const console of Object.keys(CONSOLES) as ConsolePath[]) {
       if (console !== '/hmi') await page.goto(`${box.base}${console}`);
       await page.getByTestId('hmi').waitFor();
@@ -152,7 +168,7 @@ async function lookAt(browser: Browser, box: ApplianceProcess, state: State, pla
   return flaws;
 }
 
-/** A box of its own, and its administrator. */
+/** A box of its own, and somebody who may do everything. */
 async function boxWith(t: Tap, environment: Readonly<Record<string, string>>): Promise<{ readonly box: ApplianceProcess; readonly admin: ApiClient }> {
   const box = await applianceProcess({ environment });
   t.teardown(async () => {
@@ -160,7 +176,12 @@ async function boxWith(t: Tap, environment: Readonly<Record<string, string>>): P
     box.remove();
   });
   await box.start();
-  return { box, admin: await firstAdmin(box.api, box.dataDir) };
+  const first = await firstAdmin(box.api, box.dataDir);
+  const groups = ['admin', 'lead-operator', 'supervisor', 'engineer'].map((role) => `lineside-${role}`);
+  const made = await first.post('/api/v1/auth/users', { username: 'everybody', password: PASSWORD, displayName: 'Eve Everybody', groups, mustChangePassword: false });
+  if (made.status !== 201) throw new Error(made.text);
+  const session = await box.api.post('/api/v1/auth/login', { username: 'everybody', password: PASSWORD });
+  return { box, admin: box.api.with(`Bearer ${session.body.accessToken}`) };
 }
 
 t.test('the tables of the views are read as they stand', async (t) => {
@@ -172,7 +193,7 @@ t.test('the tables of the views are read as they stand', async (t) => {
       'each has a name',
     );
   }
-  t.match(viewsOf('/hmi'), [{ name: 'overview', hasPlace: true }]);
+  t.ok(viewsOf('/hmi').some(({ name, hasPlace }) => name === 'overview' && hasPlace));
   t.ok(viewsOf('/hmi').some(({ name, hasPlace }) => name === 'unit' && !hasPlace));
 });
 
@@ -190,7 +211,7 @@ t.test('every view can be read and touched by everybody', async (t) => {
     await raiseAlarm(admin, 'tic101-hot', 'Reactor is hot', 'High');
     const batchName = await batch(admin, 'WO-1');
     const command = (word: string) => admin.post(`${SITE}/command`, { kind: 'Batch', name: batchName, command: word, reason: 'looked at by the test' });
-    t.equal((await command('Start')).status, 200);
+    await eventually('the plant is ready for it', async () => (await command('Start')).status === 200);
     await eventually('it asks for a value', async () => ((await admin.get(`${SITE}/prompts`)).body as unknown[]).length > 0);
     const recordName = await eventually('there is a record', async () => ((await admin.get(`${SITE}/batchrecords`)).body as { name: string }[])[0]?.name);
     const plant = { batchName, recordName };

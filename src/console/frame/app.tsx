@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
 import { startHistory } from '../data/history.js';
 import { restore, startRestored } from '../data/restored.js';
-import { alarms, ready, readFault, silent, stale, startPlant } from '../data/plant.js';
+import { alarms, ready, readFault, silent, site, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { addressOf, view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
@@ -142,12 +142,18 @@ function NoSuchView({ name }: { readonly name: string }) {
   );
 }
 
-function OneView({ id, title, component: Shown }: ViewDefinition & { readonly id: string }) {
+function OneView({ id, title, ofSite, component: Shown }: ViewDefinition & { readonly id: string }) {
   // the history of the browser and a reader of the screen tell the views apart by it
   return (
     <>
       <PageTitle text={`${title(id)} – ${t.product}`} />
-      <Shown id={id} />
+      {ofSite && site.value === '' ? (
+        <p class="panel page empty" data-testid="no-site">
+          {t.noSite}
+        </p>
+      ) : (
+        <Shown id={id} />
+      )}
     </>
   );
 }
