@@ -208,10 +208,21 @@ t.test('every view can be read and touched by everybody', async (t) => {
 
   await t.test('while a batch runs, when nothing live is heard, while it is held, and in a flood of alarms', async (t) => {
     const { box, admin } = await boxWith(t, ENVIRONMENT);
-    await raiseAlarm(admin, 'tic101-hot', 'Reactor is hot', 'High');
     const batchName = await batch(admin, 'WO-1');
     const command = (word: string) => admin.post(`${SITE}/command`, { kind: 'Batch', name: batchName, command: word, reason: 'looked at by the test' });
-    await eventually('the plant is ready for it', async () => (await command('Start')).status === 200);
+    let refused = '';
+    await eventually(
+      'the plant is ready for it',
+      async () => {
+        const answer = await command('Start');
+        refused = answer.text;
+        return answer.status === 200;
+      },
+      30_000,
+    ).catch((fault: Error) => {
+      throw new Error(`${fault.message}: ${refused}`);
+    });
+    await raiseAlarm(admin, 'tic101-hot', 'Reactor is hot', 'Low');
     await eventually('it asks for a value', async () => ((await admin.get(`${SITE}/prompts`)).body as unknown[]).length > 0);
     const recordName = await eventually('there is a record', async () => ((await admin.get(`${SITE}/batchrecords`)).body as { name: string }[])[0]?.name);
     const plant = { batchName, recordName };
