@@ -1,7 +1,7 @@
 /**
  * Every view of both consoles in every state of a plant: what axe-core finds, what a glove misses, what sticks out of the screen. The views are those of the
- * tables, so that a new one is looked at by itself; one that shows one thing has a row in `OF_ONE`. Each state stands for one kind of screen;
- * `CONSOLE_STATES=all` looks at all of them (`npm run long states`).
+ * tables, so that a new one is looked at by itself; one that shows one thing has a row in `OF_ONE`. The gate looks at a fresh box and at a running batch, each on one kind of screen;
+ * `CONSOLE_STATES=all` looks at held, stale and flood too, on every screen (`npm run long states`).
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -214,7 +214,7 @@ t.test('every view can be read and touched by everybody', async (t) => {
     t.strictSame(await lookAt(browser, box, EMPTY, NOTHING), []);
   });
 
-  await t.test('while a batch runs, when nothing live is heard, while it is held, and in a flood of alarms', async (t) => {
+  await t.test('while a batch runs (with CONSOLE_STATES=all also held, without live data, and in a flood)', async (t) => {
     const { box, admin } = await boxWith(t, ENVIRONMENT);
     const batchName = await batch(admin, 'WO-1');
     const command = (word: string) => admin.post(`${SITE}/command`, { kind: 'Batch', name: batchName, command: word, reason: 'looked at by the test' });
