@@ -56,6 +56,13 @@ const RUNS = [
     seed: 'FUZZ_SEED',
   },
   {
+    name: 'states',
+    what: 'every view of the consoles in every state of a plant, on three sizes of screen, by day and by night, in both languages',
+    script: 'test.mjs',
+    words: ['console/states'],
+    env: { CONSOLE_STATES: 'all', SUITE_MAX_S: '3600' },
+  },
+  {
     name: 'package',
     what: 'the package built twice and compared, its Debian packages those of the lock, its signatures, installed, run, removed and purged in a fresh Debian 13, the container with a read-only root',
     script: 'package-proof.mjs',

@@ -123,7 +123,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   const alarms = joins.join(
     domains.joinAlarms({ ...ground, history, record: historian.recordAlarm, commands: commanded.ofAlarms, loops, troubles, troubleEnds, archive: audit, contained, nonces }),
   );
-  const commands = joins.join(domains.joinCommands({ ...ground, phases, wake: batches.wake, again: alarms.again }));
+  const commands = joins.join(domains.joinCommands({ ...ground, phases, wake: batches.wake, again: alarms.again, beside: (...of) => access.beside(...of) }));
 
   // ------------------------------------------------------------ who may see it, and what is told live
   const rows = () => table.rows;

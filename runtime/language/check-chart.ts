@@ -193,6 +193,8 @@ function checkStep({ step, statements, diagnostics }: ReadStep, scope: TextScope
   if (!ACTION_MODES.includes(actionMode)) found.push(chartFault('enum', `actionMode ${actionMode} is none of ${ACTION_MODES.join(', ')}`));
   if (!TIMEOUT_ACTIONS.includes(onTimeout)) found.push(chartFault('enum', `onTimeout ${onTimeout} is none of ${TIMEOUT_ACTIONS.join(', ')}`));
   if (timeout.trim() !== '' && !hasTimeout(step)) found.push(chartFault('parse', `timeout ${timeout} is no duration above zero; write for example 30s or 10m`));
+  if (step.secondSigner === true && capturedAnswers(statements).length === 0)
+    found.push(chartFault('second-signer', 'secondSigner is for a step that asks people something, and this one asks nothing'));
   return [...found, ...checkAction(statements, { ...scope, cyclic: actionMode === 'cyclic', timeout: hasTimeout(step) })];
 }
 

@@ -14,6 +14,8 @@ export interface ChartStep {
   /** False keeps the phase out of Paused while this step is active. */
   readonly pauseAllowed?: boolean | undefined;
   readonly rerunOnRestart?: boolean | undefined;
+  /** What people answer in this step is confirmed by a second person (ADR 0144). */
+  readonly secondSigner?: boolean | undefined;
   readonly description?: string | undefined;
 }
 

@@ -168,7 +168,7 @@ export class Api {
 }
 
 /** A 401 that no new token mends. */
-const FINAL_401: ReadonlySet<string> = new Set(['invalid_credentials', 'account_locked', 'reauthentication_required']);
+const FINAL_401: ReadonlySet<string> = new Set(['invalid_credentials', 'account_locked', 'reauthentication_required', 'second_factor_required', 'second_factor_unreadable']);
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

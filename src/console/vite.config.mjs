@@ -15,12 +15,24 @@ const PAGES = {
   sheet: ['parts-sheet', { sheet: 'sheet/index.html' }],
 };
 
+/** Tells `words` in which file its words stand, by which a language that is one file names them (docs/add/language.md). */
+const namedWords = {
+  name: 'named-words',
+  enforce: 'pre',
+  transform(code, id) {
+    const [file] = id.split('?');
+    if (!file.startsWith(here) || !/\.tsx?$/.test(file)) return null;
+    const at = path.relative(here, file).replace(/\.tsx?$/, '');
+    return { code: code.replace(/\bwords(<\w+>)?\(\{/g, `words$1({ at: '${at}',`), map: null };
+  },
+};
+
 export default defineConfig(({ mode }) => ({
   root: here,
   base: '/',
   publicDir: false,
   cacheDir: path.join(dist, '.vite'),
-  plugins: [preact({ devToolsEnabled: false, prefreshEnabled: false })],
+  plugins: [namedWords, preact({ devToolsEnabled: false, prefreshEnabled: false })],
   build: {
     outDir: path.join(dist, PAGES[mode][0]),
     emptyOutDir: true,

@@ -15,7 +15,8 @@ export async function pageModule<T>(sources: string, language = 'en-GB'): Promis
     write: false,
     format: 'esm',
     logLevel: 'silent',
-    banner: { js: `// ${language}` },
+    define: { 'import.meta.glob': 'noFiles' }, // of Vite: a language that is one file is not read
+    banner: { js: `// ${language}\nconst noFiles = () => ({});` },
   });
   return (await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')}`)) as T;
 }

@@ -15,6 +15,7 @@ import {
   firstAdmin,
   flawsOf,
   keepPicture,
+  layoutFlaws,
   open,
   panelOf,
   PASSWORD,
@@ -116,6 +117,43 @@ t.test('D-C-18: panels watch on', async (t) => {
     await says(page.getByTestId('login-ended'), /no panel any more/);
     t.equal(await page.getByTestId('back-to-watching').count(), 0);
     await eventually('nobody is let in by the old key', async () => (await admin.get('/api/v1/auth/panels')).body.length === 0);
+  });
+
+  await t.test('an administrator enrols the screen in front of him: he signs in once, and from then on it starts as a panel by itself', async (t) => {
+    const sessionsOfAnna = async () => ((await admin.get('/api/v1/auth/sessions')).body as { readonly username: string }[]).filter(({ username }) => username === 'anna').length;
+    const before = await sessionsOfAnna();
+    const screen = await open(browser, `${box.base}/login?panel`);
+    await says(screen.getByTestId('panel-code'), /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+    await screen.getByTestId('enrol-here').click();
+    await screen.getByTestId('username').fill('olga');
+    await screen.getByTestId('password').fill(PASSWORD);
+    await screen.getByTestId('login-submit').click();
+    await screen.locator('#panel-site option').first().waitFor({ state: 'attached' });
+    await screen.getByTestId('panel-name').fill('hall-2');
+    await screen.getByTestId('panel-enrol').click();
+    await says(screen.getByTestId('enrol-error'), /panel:create/, 'an operator makes no panels');
+    await screen.reload();
+    await screen.getByTestId('enrol-here').click();
+    t.same(await layoutFlaws(screen, 'enrol-here'), []);
+    await screen.getByTestId('username').fill('anna');
+    await screen.getByTestId('password').fill(PASSWORD);
+    await screen.getByTestId('login-submit').click();
+    await screen.locator('#panel-site option').first().waitFor({ state: 'attached' });
+    await screen.getByTestId('panel-name').fill('hall-2');
+    t.same(await flawsOf(screen, 'enrol-here-name'), []);
+    await screen.getByTestId('panel-enrol').click();
+    await screen.getByTestId('panel-sign-in').waitFor();
+    await screen.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    t.same(
+      (await screen.context().cookies()).filter(({ value }) => value !== ''),
+      [],
+      'nothing of him stays on the screen',
+    );
+    await eventually('his session has ended', async () => (await sessionsOfAnna()) === before);
+    await screen.goto(`${box.base}/login?panel`);
+    await screen.getByTestId('panel-sign-in').waitFor(); // as after a start of its machine
+    t.equal((await admin.delete('/api/v1/auth/panels/hall-2')).status, 204);
+    await screen.context().close();
   });
 
   await t.test('over plain HTTP from another host the page refuses with the sentence', async () => {

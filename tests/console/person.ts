@@ -239,7 +239,7 @@ export async function smallTargets(page: Page): Promise<string[]> {
 }
 
 /** Whether something sticks out of the screen to the right: a panel has no mouse to scroll with. */
-async function overflow(page: Page): Promise<number> {
+export async function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
 }
 
@@ -260,7 +260,7 @@ export function layoutFlaws(page: Page, name: string): Promise<string[]> {
 }
 
 /** Places of the navigation that a person would have to look for: outside of their bar, or of the screen. */
-async function hiddenPlaces(page: Page, width: number): Promise<string[]> {
+export async function hiddenPlaces(page: Page, width: number): Promise<string[]> {
   return page.locator('.navigation').evaluateAll(
     (bars, screen) =>
       bars.flatMap((bar) => {

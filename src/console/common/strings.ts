@@ -1,5 +1,6 @@
 /** The words that several files of the console use, in the language of the page. What the gateway says of itself stays as it said it. */
-import { language } from './language.js';
+import { language, translation } from './language.js';
+import { translated } from './translated.js';
 
 /** English. German has the same members; the compiler checks it. */
 const en = {
@@ -317,6 +318,7 @@ const en = {
     'restore-confirm': 'Confirmation of a restore',
     'record-finalize': 'Sealed',
     'prompt-response': 'Answer to a prompt',
+    'prompt-confirmation': 'Confirmation of an answer',
     'external-result-manual-entry': 'Result entered by hand',
     'signature-withdraw': 'Signature withdrawn',
     'change-create': 'Request for a change',
@@ -750,6 +752,7 @@ const de: Strings = {
     'restore-confirm': 'Bestätigung einer Wiederherstellung',
     'record-finalize': 'Versiegelt',
     'prompt-response': 'Antwort auf eine Anfrage',
+    'prompt-confirmation': 'Bestätigung einer Antwort',
     'external-result-manual-entry': 'Ergebnis von Hand',
     'signature-withdraw': 'Unterschrift zurückgezogen',
     'change-create': 'Antrag auf eine Änderung',
@@ -978,11 +981,16 @@ const de: Strings = {
   },
 };
 
-export const t: Strings = language === 'de' ? de : en;
+export const t: Strings = words<Strings>({ en, de });
 
-/** Words that one file alone uses stand in it, in both languages. */
-export function words<T>(both: { readonly en: T; readonly de: T }): T {
-  return both[language];
+/**
+ * Words that one file alone uses stand in it, in English and German; those of a further language in its file.
+ * @param said `at` is put there by the build: the file in which they stand (vite.config.mjs).
+ */
+export function words<T>(said: { readonly en: T; readonly de: T; readonly at?: string }): T {
+  const { en, de, at = '' } = said;
+  if (language === 'de') return de;
+  return language === 'en' ? en : translated(en, translation.words?.[at]);
 }
 
 /** A state, mode or command as the operator calls it; the contract's word when we have none. */

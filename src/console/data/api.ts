@@ -2,7 +2,7 @@
 import { Api, ApiError, type RequestOptions } from '../../client/api.js';
 import { signInAsked, watching } from './watching.js';
 
-export { ApiError, type Credential, type ListPage, type RequestOptions } from '../../client/api.js';
+export { Api, ApiError, type Credential, type ListPage, type RequestOptions } from '../../client/api.js';
 
 const REQUEST_MS_MAX = 10_000;
 

@@ -1,7 +1,7 @@
 /** What a panel asks of the gateway (D-C-18): a code to be enrolled by, and tokens from then on. */
-import { ApiError, post } from './api.js';
+import { Api, ApiError, post } from './api.js';
 import { forgetPanelKey, loadPanelKey, makePanelKey, savePanelKey, signWith } from './panel-key.js';
-import type { Session } from './types.js';
+import type { Second, Session, Site } from './types.js';
 
 const OWN = '/api/v1/auth/panel';
 const ALONE = { background: true, anonymous: true };
@@ -42,4 +42,34 @@ export async function showCode(): Promise<{ readonly code: string; readonly vali
   );
   await savePanelKey({ ...key, keyID, enrolled: false });
   return { code, validForSeconds };
+}
+
+const WITHIN_MS = 10_000;
+
+/** Signed in to enrol this screen, beside whatever the page is otherwise. */
+export class Administrator {
+  readonly #api: Api;
+
+  constructor({ accessToken }: Session) {
+    this.#api = new Api({ base: '', withinMs: WITHIN_MS }, { token: () => accessToken, renew: () => Promise.resolve(false) });
+  }
+
+  /** Without a cookie: the browser keeps nothing of him. */
+  static signIn(this: void, username: string, password: string, second: Second = {}): Promise<Session> {
+    return post<Session>('/api/v1/auth/login', { username, password, ...second }, { anonymous: true });
+  }
+
+  async sites(): Promise<readonly string[]> {
+    return (await this.#api.getAll<Site>('/api/v1/sites')).map(({ name }) => name);
+  }
+
+  async enrol(panel: { readonly code: string; readonly name: string; readonly site: string }): Promise<void> {
+    await this.#api.post('/api/v1/auth/panels', panel);
+    await this.leave(); // before the page goes on by itself
+  }
+
+  /** One that has ended already has left. */
+  async leave(): Promise<void> {
+    await this.#api.post('/api/v1/auth/logout').catch(() => undefined);
+  }
 }

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { get, post } from './api.js';
 import { atSite, prompts, readPromptsSoon } from './plant.js';
 import { can } from './session.js';
-import type { BatchEvent, LogPage, PhaseDetail, Prompt, PromptAnswer } from './types.js';
+import type { BatchEvent, LogPage, PhaseDetail, Prompt, PromptAnswer, SecondPerson } from './types.js';
 
 export type RecipeValue = PhaseDetail['spec']['parameterValues'][number];
 
@@ -72,8 +72,9 @@ export interface Recorded {
 /** What this panel sent last and the box has recorded, until somebody has seen it or the next is sent. */
 export const recorded = signal<Recorded | null>(null);
 
-export async function answerPrompt(prompt: Prompt, response: string, reason: string): Promise<void> {
-  const answer = await post<PromptAnswer>(`${phaseAt(prompt.phase)}/prompt-response`, { promptID: prompt.id, response, reason });
+/** @param second who confirms it, where the prompt asks for two. */
+export async function answerPrompt(prompt: Prompt, response: string, reason: string, second?: SecondPerson): Promise<void> {
+  const answer = await post<PromptAnswer>(`${phaseAt(prompt.phase)}/prompt-response`, { promptID: prompt.id, response, reason, ...(second ? { second } : {}) });
   drafts.delete(prompt.id);
   recorded.value = { prompt, answer };
   readPromptsSoon();

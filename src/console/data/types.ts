@@ -166,6 +166,11 @@ export type TransitionState = Arrived<charts.TransitionState>;
 export type ConditionPart = Arrived<charts.ConditionPart>;
 export type Prompt = Arrived<prompts.Prompt>;
 export type PromptAnswer = Arrived<prompts.PromptAnswer>;
+/** Who confirms an answer beside the person who gave it. */
+export interface SecondPerson extends Second {
+  readonly username: string;
+  readonly password: string;
+}
 
 // ---------------------------------------------------------------- alarms, records, history
 

@@ -3,6 +3,7 @@
  * only colour, and one that only waits for its acknowledgement says so.
  */
 import { alarms, stale } from '../data/plant.js';
+import type { Alarm } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { nowMs } from '../common/clock.js';
 import { t, word, words } from '../common/strings.js';
@@ -69,6 +70,7 @@ export function AlarmBanner() {
       ) : (
         <span class="banner-none">{stale.value ? t.alarmsUnknown : t.noAlarms}</span>
       )}
+      <Announced alarm={worst} />
       <Horn />
       {worst && (
         <a class="button" href={addressOf('alarms')} data-testid="show-alarms">
@@ -76,6 +78,16 @@ export function AlarmBanner() {
         </a>
       )}
     </section>
+  );
+}
+
+/** Who does not see the screen is told of the worst one that nobody has acknowledged, at once and once. */
+function Announced({ alarm }: { readonly alarm: Alarm | undefined }) {
+  const calls = alarm !== undefined && isUnacknowledged(alarm) && !stale.value;
+  return (
+    <p class="visually-hidden" role="alert" data-testid="alarm-announced">
+      {calls && `${word(alarm.severity)}: ${alarm.message || alarm.name}, ${(alarm.unit || sourceName(alarm)).toUpperCase()}`}
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
 import { startHistory } from '../data/history.js';
 import { restore, startRestored } from '../data/restored.js';
-import { alarms, ready, readFault, silent, stale, startPlant } from '../data/plant.js';
+import { alarms, ready, readFault, silent, site, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { addressOf, view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
@@ -15,6 +15,7 @@ import { isUnacknowledged } from '../plant/alarm.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { startHorn } from './alarm-sound.js';
 import { Header } from './header.js';
+import { Jumps } from './jumps.js';
 import { startSiteAddress } from './site-address.js';
 import { InTurn } from '../parts/in-turn.js';
 import { Sections } from './navigation.js';
@@ -93,6 +94,7 @@ function Waiting({ fault }: { readonly fault: string }) {
 function Screen() {
   return (
     <div class={stale.value ? 'screen is-stale' : 'screen'} data-testid="hmi" data-live={String(!stale.value)}>
+      <Jumps />
       <Header />
       {config.value?.authMode === 'none' && (
         <p class="warning strip" role="status" data-testid="auth-off">
@@ -106,7 +108,7 @@ function Screen() {
       <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
       {shown.value.hasBanner && <AlarmBanner />}
       <Sections />
-      <main class="main" id="main">
+      <main class="main" id="main" tabIndex={-1} data-view={current.value?.name}>
         <h1 class="visually-hidden">{shown.value.title()}</h1>
         <InTurn>
           <CurrentView />
@@ -137,12 +139,18 @@ function NoSuchView({ name }: { readonly name: string }) {
   );
 }
 
-function OneView({ id, title, component: Shown }: ViewDefinition & { readonly id: string }) {
+function OneView({ id, title, ofSite, component: Shown }: ViewDefinition & { readonly id: string }) {
   // the history of the browser and a reader of the screen tell the views apart by it
   return (
     <>
       <PageTitle text={`${title(id)} – ${t.product}`} />
-      <Shown id={id} />
+      {ofSite && site.value === '' ? (
+        <p class="panel page empty" data-testid="no-site">
+          {t.noSite}
+        </p>
+      ) : (
+        <Shown id={id} />
+      )}
     </>
   );
 }

@@ -6,6 +6,8 @@ export interface ViewDefinition {
   readonly name: string;
   /** Whoever may not do it has no place for the view in the navigation; without it the view has none. */
   readonly action?: string;
+  /** Shows things of a site: on a box that has none yet it says so. */
+  readonly ofSite?: true;
   /** Views of one section share a place in the navigation and stand in a line of their own below it. */
   readonly section?: Section;
   /** In the navigation, and in the history of the browser. `id` as in the address. */

@@ -109,7 +109,7 @@ function Body({ config, due, ended, onEnded, onSignedIn, onCreated }: BodyProps)
       />
     );
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
-  if (query.has('panel')) return <PanelForm onEnrolled={() => location.replace(HMI)} />;
+  if (query.has('panel')) return <PanelForm config={config} onEnrolled={() => location.replace(HMI)} />;
   if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} again={query.get('ended') === 'logout'} />;
   return <SignInForm config={config} ended={ended} onSignedIn={onSignedIn} />;
 }

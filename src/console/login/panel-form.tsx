@@ -1,9 +1,11 @@
 /** Makes this screen a panel (D-C-18): it shows a code until an administrator has entered it, and watches from then on. */
 import { useEffect, useState } from 'preact/hooks';
-import { panelSession, showCode } from '../data/panel.js';
+import { isPanel, panelSession, showCode } from '../data/panel.js';
+import type { AuthConfig } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { words } from '../common/strings.js';
+import { EnrolHere } from './enrol-here.js';
 
 const LOOK_MS = 3000;
 
@@ -21,7 +23,12 @@ export const panelWords = () => ({
   cancel: words({ en: 'Back to sign-in', de: 'Zurück zur Anmeldung' }),
 });
 
-export function PanelForm({ onEnrolled }: { readonly onEnrolled: () => void }) {
+export interface PanelFormProps {
+  readonly config: AuthConfig;
+  readonly onEnrolled: () => void;
+}
+
+export function PanelForm({ config, onEnrolled }: PanelFormProps) {
   const say = panelWords();
   const [code, setCode] = useState('');
   const [fault, setFault] = useState('');
@@ -44,6 +51,7 @@ export function PanelForm({ onEnrolled }: { readonly onEnrolled: () => void }) {
             {code === '' ? '…' : code}
           </p>
           <p class="hint">{say.waiting}</p>
+          {config.authMode === 'local' && code !== '' && <EnrolHere config={config} code={code} />}
         </>
       )}
       <a class="button" href="/login" data-testid="panel-cancel">
@@ -53,14 +61,14 @@ export function PanelForm({ onEnrolled }: { readonly onEnrolled: () => void }) {
   );
 }
 
-/** Shows one code after the other, and looks every few seconds whether somebody has taken it. @returns what ends it. */
+/** A screen that is enrolled goes on at once, so that a panel may always start here. Else it shows one code after the other, and looks every few seconds whether somebody has taken it. @returns what ends it. */
 function waitForEnrolment(onCode: (code: string) => void, onFault: (text: string) => void, onEnrolled: () => void): () => void {
   let timer = 0;
   let endsMonoMs = 0;
   let over = false;
   const look = async (): Promise<void> => {
     try {
-      if (endsMonoMs > 0 && (await panelSession())) return over ? undefined : onEnrolled();
+      if ((endsMonoMs > 0 || (await isPanel())) && (await panelSession())) return over ? undefined : onEnrolled();
       if (performance.now() >= endsMonoMs) {
         const { code, validForSeconds } = await showCode();
         endsMonoMs = performance.now() + validForSeconds * 1000;

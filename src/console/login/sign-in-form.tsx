@@ -8,15 +8,17 @@ import { t } from '../common/strings.js';
 import { takeFocus } from '../common/take-focus.js';
 import { useSend } from '../common/use-send.js';
 import { Ended } from './ended.js';
-import { signIn } from './sign-in.js';
+import { signIn as signInByCookie } from './sign-in.js';
 
 export interface SignInFormProps {
   readonly config: AuthConfig;
   readonly ended: string;
   readonly onSignedIn: (session: Session, password: string) => void;
+  /** Where the session is not kept by the browser. */
+  readonly signIn?: typeof signInByCookie;
 }
 
-export function SignInForm({ config, ended, onSignedIn }: SignInFormProps) {
+export function SignInForm({ config, ended, onSignedIn, signIn = signInByCookie }: SignInFormProps) {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');

@@ -19,7 +19,7 @@ export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
   useEffect(() => watchGoingOn(), []);
   return (
     <>
-      <div class="commands" data-testid="commands">
+      <div class="commands" data-jump="commands" data-testid="commands">
         {COMMANDS.map((command) => {
           const missing = allowed ? missingFor(batch, command) : [];
           if (missing.length > 0) return <GreyButton key={command} name={word(command)} missing={missing} testid={`command-${command}`} />;

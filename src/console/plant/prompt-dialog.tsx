@@ -4,7 +4,7 @@ import { ApiError } from '../data/api.js';
 import { stale } from '../data/plant.js';
 import { answerPrompt, draftOf, keepDraft, outcomeOf } from '../data/prompt-answers.js';
 import { config } from '../data/session.js';
-import type { Prompt } from '../data/types.js';
+import type { Prompt, SecondPerson as Person } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
@@ -14,15 +14,20 @@ import { useSend } from '../common/use-send.js';
 import { GreyButton } from '../parts/grey-button.js';
 import { Keypad } from './keypad.js';
 import { PromptAsked } from './prompt-asked.js';
+import { SecondPerson } from './second-person.js';
 
 const text = words({
   en: {
     recorded: (answer: string, step: string) => `${answer === '' ? 'Your answer' : `Your answer ${answer}`} is recorded. The procedure still stands at step ${step}:`,
+    forTwo: 'Two people stand for this answer: you give it, and somebody else confirms it here with an account of his own.',
+    toSecond: 'To the second person',
     noLink: 'No live data: nothing is sent, and nothing is kept to be sent later',
     unknown: 'The box did not answer, so it is not known whether the answer was recorded. When the link is back, this question is gone if it was.',
   },
   de: {
     recorded: (answer: string, step: string) => `${answer === '' ? 'Ihre Antwort' : `Ihre Antwort ${answer}`} ist aufgezeichnet. Die Prozedur steht noch im Schritt ${step}:`,
+    forTwo: 'Für diese Antwort stehen zwei Personen ein: Sie geben sie, und jemand anderes bestätigt sie hier mit einem eigenen Konto.',
+    toSecond: 'Zur zweiten Person',
     noLink: 'Keine Live-Daten: Es wird nichts gesendet und nichts zum späteren Senden aufgehoben',
     unknown: 'Die Box hat nicht geantwortet; ob die Antwort aufgezeichnet wurde, ist nicht bekannt. Ist die Verbindung wieder da, ist diese Frage fort, wenn sie es wurde.',
   },
@@ -39,21 +44,29 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
   const [answer, setAnswer] = useState(draftOf(prompt).answer);
   const [reason, setReason] = useState(draftOf(prompt).reason);
   const [waits, setWaits] = useState<readonly string[]>([]);
+  /** The checked answer that a second person is looking at. */
+  const [toConfirm, setToConfirm] = useState<string | null>(null);
   const sending = useSend();
+  const isForTwo = prompt.secondSigner === true && config.value?.authMode !== 'none';
+  const send = async (response: string, second?: Person): Promise<void> => {
+    await answerPrompt(prompt, response, reason.trim(), second).catch((fault: unknown) => {
+      throw fault instanceof ApiError && fault.status === 0 ? new Error(text.unknown) : fault;
+    });
+    const found = await outcomeOf(prompt).catch(() => []); // the answer is recorded, whatever cannot be read of it now
+    if (found.length === 0) onClose();
+    else setWaits(found);
+  };
   const submit = (event: Event): void => {
     event.preventDefault();
     if (stale.peek()) return sending.refuse(text.noLink);
     const checked = check(prompt, answer);
     if (checked.fault !== '') return sending.refuse(checked.fault);
     if (reasonLength(reason) < 1) return sending.refuse(`${t.reason}: ${t.reasonNeeded(1)}`);
-    void sending.run(async () => {
-      await answerPrompt(prompt, checked.text, reason.trim()).catch((fault: unknown) => {
-        throw fault instanceof ApiError && fault.status === 0 ? new Error(text.unknown) : fault;
-      });
-      const found = await outcomeOf(prompt).catch(() => []); // the answer is recorded, whatever cannot be read of it now
-      if (found.length === 0) onClose();
-      else setWaits(found);
-    });
+    if (isForTwo) {
+      sending.refuse('');
+      return setToConfirm(checked.text);
+    }
+    void sending.run(() => send(checked.text));
   };
   const type = (next: string): void => {
     setAnswer(next);
@@ -63,13 +76,29 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
     setReason(next);
     keepDraft(prompt, { answer, reason: next });
   };
-  const verb = prompt.type === 'acknowledge' ? t.acknowledge : t.send;
+  const verb = isForTwo ? text.toSecond : prompt.type === 'acknowledge' ? t.acknowledge : t.send;
   if (waits.length > 0) return <Waiting prompt={prompt} answer={answer} waits={waits} onClose={onClose} />;
+  const title = prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text;
+  if (toConfirm !== null)
+    return (
+      <Dialog key="second" title={title} testid="second-dialog" wide onClose={onClose}>
+        <SecondPerson
+          prompt={prompt}
+          answer={toConfirm}
+          reason={reason.trim()}
+          isGone={isGone}
+          noLink={text.noLink}
+          onBack={() => setToConfirm(null)}
+          onConfirm={(second) => send(toConfirm, second)}
+        />
+      </Dialog>
+    );
   return (
-    <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
+    <Dialog key="answer" title={title} testid="prompt-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
         <PromptAsked prompt={prompt} />
+        {isForTwo && <p class="note">{text.forTwo}</p>}
         <Fault text={isGone && !sending.busy ? t.gone : sending.fault} code={isGone ? '' : sending.code} testid="prompt-error" />
         <div class="answer">
           <div class="stack">

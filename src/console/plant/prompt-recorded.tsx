@@ -6,8 +6,8 @@ import { t, words } from '../common/strings.js';
 import { momentText, recordText, unitText } from '../common/text.js';
 
 const said = words({
-  en: { title: 'Recorded and signed', audit: 'audit record', open: 'In the trail' },
-  de: { title: 'Aufgezeichnet und signiert', audit: 'Auditeintrag', open: 'Im Audit-Trail' },
+  en: { title: 'Recorded and signed', audit: 'audit record', open: 'In the trail', confirmed: (name: string) => `confirmed by ${name}` },
+  de: { title: 'Aufgezeichnet und signiert', audit: 'Auditeintrag', open: 'Im Audit-Trail', confirmed: (name: string) => `bestätigt von ${name}` },
 });
 
 export function PromptRecorded() {
@@ -25,6 +25,7 @@ export function PromptRecorded() {
         <br />
         <span class="hint">
           {t.promptFor(prompt.unit.toUpperCase(), prompt.batchID)} · {`${said.audit} ${answer.auditRecordRef}`}
+          {answer.confirmedBy && ` · ${said.confirmed(answer.confirmedBy.displayName)}`}
         </span>
       </p>
       {can('audit:list') && (

@@ -28,7 +28,7 @@ import { type Attempt, LockOuts } from './lockouts.js';
 import { Panels } from './panels/panels.js';
 import { type PartySettings, partyOf, type Served } from './passkeys/party.js';
 import { Passkeys } from './passkeys/passkeys.js';
-import type { Proof } from './proof.js';
+import type { BesideProof, Proof } from './proof.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { AdminRecoveries } from './recovery/recoveries.js';
@@ -97,6 +97,20 @@ interface Failed {
 export interface Proven {
   readonly session: LiveSession;
   readonly account: AccountResource;
+  readonly also: Pick<Change, 'puts' | 'removes'>;
+}
+
+/** What a second person does, and where. */
+interface Asked {
+  readonly action: string;
+  readonly site: string;
+}
+
+/** Who has proven it beside the caller, and what is to be stored with what both do. */
+export interface SecondPerson {
+  readonly signatory: Pick<Caller, 'accountId' | 'displayName' | 'groups' | 'issuedAtMs'>;
+  readonly actor: Actor;
+  readonly used: Readonly<Record<string, unknown>>;
   readonly also: Pick<Change, 'puts' | 'removes'>;
 }
 
@@ -307,6 +321,40 @@ export class Access {
       const second = seen ? await this.second.require(context, account, seen, { method, purpose, fail }) : NO_FACTOR;
       const { puts = [], removes = [] } = attempt.succeed();
       return work({ session, account, also: { puts: [...second.puts, ...puts], removes } }, usedFactor(second));
+    });
+  }
+
+  /**
+   * Somebody else than the caller proves who he is beside him, for the one thing that `work` does (ADR 0144): no session begins. It counts as an attempt
+   * of his name (D-C-21), and fails as a login does.
+   * @throws Refusal 401; 403 `second_signer_may_not`; 409 `second_signer_same`, or `second_signer_unavailable` where people sign in elsewhere.
+   */
+  async beside<Result>(context: Context, { username, ...proof }: BesideProof, { action, site }: Asked, work: (second: SecondPerson) => Promise<Result>): Promise<Result> {
+    const { caller, sourceIP } = context;
+    if (this.settings.authMode !== 'local') throw elsewhere();
+    if (username.toLowerCase() === caller.username.toLowerCase()) throw samePerson(caller);
+    const name = username.toLowerCase();
+    const purpose = `beside/${caller.accountId}`;
+    return this.#attempt(name, await this.panels.sourceOf(context, this.authenticator), async (attempt) => {
+      const account = this.#usable(name);
+      const right = await this.#hasher.verify(proof.password, account?.spec.passwordHash, attempt.place);
+      const fail: Fail = (reason, details) => this.#failLogin(context, username, { method: 'beside', attempt, proof, reason, details });
+      if (!account || !right) return fail();
+      const seen = await this.second.look(account, proof, purpose);
+      const present = this.#unchanged(account);
+      if (!present) return fail();
+      const factor = await this.second.require(context, present, seen, { method: 'beside', purpose, fail });
+      const { spec } = present;
+      if (spec.accountId === caller.accountId) throw samePerson(caller);
+      const { actions, sites } = this.roles.rightsOf(spec.groups);
+      if (!actions.has(action) || (sites !== null && !sites.includes(site)) || spec.mustChangePassword || this.second.mustEnrol(name, spec.groups)) throw mayNot(spec, action);
+      const { puts = [], removes = [] } = attempt.succeed();
+      return work({
+        signatory: { accountId: spec.accountId, displayName: spec.displayName, groups: spec.groups, issuedAtMs: this.clock.wallMs() },
+        actor: actorOfAccount(spec, sourceIP),
+        used: usedFactor(factor),
+        also: { puts: [...factor.puts, ...puts], removes },
+      });
     });
   }
 
@@ -634,6 +682,19 @@ export class Access {
       mustEnrolSecondFactor: caller.mustEnrol === true,
     };
   }
+}
+
+function samePerson({ displayName }: Caller): Refusal {
+  return conflict('second_signer_same', `${displayName} has given the answer and does not confirm it too: somebody else does, with an account of his own`);
+}
+
+function elsewhere(): Refusal {
+  return conflict('second_signer_unavailable', 'a second person signs beside the first one with an account of this box, and here people sign in at the identity provider');
+}
+
+function mayNot({ displayName, mustChangePassword }: AccountSpec, action: string): Refusal {
+  const why = mustChangePassword ? 'must change the password first' : `may not do this here (${action}), or has no second factor and needs one`;
+  return new Refusal('forbidden', `${displayName} ${why}: somebody else confirms it`, { code: 'second_signer_may_not', action });
 }
 
 function badUsername(username: string): Refusal | undefined {

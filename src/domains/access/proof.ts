@@ -7,6 +7,10 @@ export const SECOND = { code: v.optional(v.string()), passkey: v.optional(Assert
 
 export const ProofBody = v.strictObject({ password: v.string(), ...SECOND });
 
+/** Of somebody who is not signed in, beside somebody who is (ADR 0144). */
+export const BesideProof = v.strictObject({ username: v.string(), ...ProofBody.entries });
+export type BesideProof = v.InferOutput<typeof BesideProof>;
+
 /** How somebody proves who he is. */
 export type Proof = v.InferOutput<typeof ProofBody>;
 

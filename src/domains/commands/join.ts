@@ -4,7 +4,7 @@ import { routeSet } from '../../platform/http/route.js';
 import type { ClientFrames } from '../../platform/stream/websocket.js';
 import type { SettingValues } from '../../settings.js';
 import type { DryRunFacts } from '../batches/reading/dry-run.js';
-import type { ActiveStepDeps } from './active-step.js';
+import type { PromptDeps } from './prompt-routes.js';
 import { alarmCommands, watchSuperseded } from './alarm-commands.js';
 import type { CommandDeps } from './command.js';
 import { commandFrame } from './command-frame.js';
@@ -22,7 +22,7 @@ export function commandWays({ store, runtimes, probes, clock, log, phases, servi
   return { ofCharts: phaseRequests(deps), ofAlarms: alarmCommands({ ...deps, log }) };
 }
 
-export interface CommandJoinParts extends CommandParts, Pick<ActiveStepDeps, 'keys' | 'wake'>, Pick<DryRunFacts, 'production' | 'storageLow'> {
+export interface CommandJoinParts extends CommandParts, Pick<PromptDeps, 'keys' | 'wake' | 'beside'>, Pick<DryRunFacts, 'production' | 'storageLow'> {
   readonly settings: Pick<SettingValues, 'reasonLengthMin' | 'holdPropagation' | 'resumeCancelsPause' | 'settleDeadlineMs'>;
   readonly again: Parameters<typeof watchSuperseded>[0]['again'];
 }

@@ -34,6 +34,15 @@ export function pendingWait(store: Store, phase: PhaseResource, id: string, code
   return pendingPrompt;
 }
 
+/**
+ * Where the recipe asks for two people, one alone is not enough; where nobody signs in at all, nobody can be told apart.
+ * @throws Refusal 400 `second_signer_required`.
+ */
+export function requireSecond({ secondSigner, text }: PendingPrompt, isThere: boolean, authMode: string): void {
+  if (!secondSigner || isThere || authMode === 'none') return;
+  throw invalid('second_signer_required', 'second', `'${text}' is confirmed by a second person: send second with the user name and password of somebody else`);
+}
+
 /** The canonical answer: decimal text for a value, the authored option for a choice, `Acknowledged` otherwise. */
 export function canonicalAnswer(prompt: PendingPrompt, response: string): { readonly text: string; readonly value: number | string } {
   if (prompt.type === 'acknowledge') return { text: 'Acknowledged', value: 'Acknowledged' };

@@ -6,8 +6,10 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import { LIST, parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
-import { routesFor } from '../../platform/http/route.js';
+import { type RequestContext, routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
+import type { SecondPerson } from '../access/access.js';
+import { BesideProof, PROOF_CODES } from '../access/proof.js';
 import { batchMessage, executionEvent, operatorAction } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
@@ -16,11 +18,31 @@ import { PendingPrompt, Phase } from '../procedures/kind.js';
 import { promptAges } from '../procedures/prompt-ages.js';
 import { voidPrompts } from '../procedures/void-prompts.js';
 import { requireSite } from '../plant/kind.js';
-import { sign } from '../signatures/signature.js';
+import { sign, type SignatureMeaning } from '../signatures/signature.js';
 import type { ActiveStepDeps } from './active-step.js';
-import { canonicalAnswer, pendingWait, requirePhase } from './prompt-response.js';
+import { canonicalAnswer, pendingWait, requirePhase, requireSecond } from './prompt-response.js';
 
-const route = routesFor<ActiveStepDeps>();
+export interface PromptDeps extends ActiveStepDeps {
+  /** Somebody else proves who he is beside the caller, for the one thing that `work` does. */
+  readonly beside: <Result>(
+    context: RequestContext<unknown, unknown>,
+    proof: BesideProof,
+    asked: { readonly action: string; readonly site: string },
+    work: (second: SecondPerson) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+const route = routesFor<PromptDeps>();
+const ACTION = 'phase:prompt-response';
+
+const AnswerBody = v.strictObject({
+  promptID: v.string(),
+  response: v.optional(v.string(), ''),
+  reason: v.string(),
+  /** Who confirms the answer, and what he proves himself with. */
+  second: v.optional(BesideProof),
+});
+type AnswerContext = RequestContext<{ readonly site: string; readonly name: string }, v.InferOutput<typeof AnswerBody>>;
 
 const { id, unit: engUnits, ...prompt } = PendingPrompt.entries;
 /** `unit` is that of the phase; that of the value is `engUnits`. */
@@ -37,6 +59,8 @@ const PromptAnswer = v.strictObject({
   /** SHA-256 (hex) of the signature. */
   signature: v.string(),
   auditRecordRef: v.string(),
+  /** Who has confirmed it, with the SHA-256 (hex) of his signature. */
+  confirmedBy: v.optional(v.strictObject({ accountId: v.string(), displayName: v.string(), signature: v.string(), auditRecordRef: v.string() })),
 });
 export type PromptAnswer = ToldBy<typeof PromptAnswer>;
 
@@ -76,93 +100,105 @@ export const promptRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/sites/{site}/phases/{name}/prompt-response',
-    action: 'phase:prompt-response',
+    action: ACTION,
     tier: 'operate-lead',
     reason: 'nonempty',
-    body: v.strictObject({ promptID: v.string(), response: v.optional(v.string(), ''), reason: v.string() }),
+    body: AnswerBody,
     reply: PromptAnswer,
-    errors: { 400: ['invalid_value', 'out_of_range'], 409: ['prompt_not_pending'] },
-    summary: 'Answer a prompt; the answer is signed',
+    errors: {
+      400: ['invalid_value', 'out_of_range', 'second_signer_required'],
+      401: [...PROOF_CODES],
+      403: ['second_signer_may_not'],
+      409: ['prompt_not_pending', 'second_signer_same', 'second_signer_unavailable'],
+    },
+    summary: 'Answer a prompt; the answer is signed, and confirmed by a second person where the prompt says secondSigner',
     past: ({ site = '', name = '' }) => [{ kind: 'Phase', site, name }],
     audit: { action: 'PromptAcknowledge', category: 'prompt', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },
     exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
-    handle: async ({ params, body, caller, sourceIP, audit, correlationID }, { store, runtimes, clock, keys }): Promise<PromptAnswer> => {
-      const phase = requirePhase(store, params.site, params.name);
-      const prompt = pendingWait(store, phase, body.promptID, 'prompt_not_pending');
-      const answer = canonicalAnswer(prompt, body.response);
-      const at = timestamp(clock.wallMs());
-      const { site, name } = phase.metadata;
-      const manualResult = prompt.resultKey !== undefined;
-      const meaning = manualResult ? 'external-result-manual-entry' : 'prompt-response';
-      const signature = sign(
-        {
-          meaning,
-          signatory: caller,
-          reason: body.reason,
-          subject: {
-            apiVersion: 'recipe.lineside.io/v1alpha1',
-            kind: 'Phase',
-            namespace: `site-${site}`,
-            name,
-            revision: phase.metadata.generation,
-            digest: canonicalDigest(phase.spec),
-          },
-          content: { promptID: prompt.id, phase: name, stepName: prompt.stepName, type: prompt.type, text: prompt.text, response: answer.text },
-          signedAt: at,
-        },
-        keys,
-      );
-      const auditRecordRef = store.nextAuditName();
-      const person = { accountId: caller.accountId, displayName: caller.displayName };
-      const element = { kind: 'Phase', name, path: phase.spec.stepPath };
-      await store.write({
-        puts: [{ kind: Phase, site, name, status: { ...phase.status, answer: { waitId: prompt.id, value: answer.value } } } as Put],
-        audits: [
-          audit({
-            target: { kind: 'Phase', name, site },
-            result: 'Success',
-            operatorReason: body.reason,
-            details: { promptID: prompt.id, type: prompt.type, text: prompt.text, response: answer.text, batch: phase.spec.batchRef, sourceIP },
-            signature: { ...signature.record },
-          }),
-        ],
-        facts: [
-          operatorAction(site, scopeOf(store, phase), {
-            ts: at,
-            action: 'PromptAcknowledge',
-            element,
-            person,
-            signed: true,
-            meaning,
-            reason: body.reason,
-            value: answer.text,
-            acknowledgedBy: caller.displayName,
-            signatureRef: signature.record.id,
-            auditRecordRef,
-          }),
-          executionEvent(site, scopeOf(store, phase), at, {
-            eventType: 'Operator',
-            eventSubType: 'Prompt Response',
-            element,
-            unit: phase.spec.unitRef,
-            value: answer.text,
-            message: prompt.text,
-            person,
-            correlationID,
-            auditRecordRef,
-          }),
-          batchMessage(site, scopeOf(store, phase), {
-            ts: at,
-            severity: 'Info',
-            type: 'PromptResponse',
-            text: `${prompt.text}: ${answer.text} (${caller.displayName})`,
-            element,
-            stepName: prompt.stepName,
-          }),
-        ],
+    handle: (context, deps): Promise<PromptAnswer> => {
+      const { params, body } = context;
+      const prompt = pendingWait(deps.store, requirePhase(deps.store, params.site, params.name), body.promptID, 'prompt_not_pending');
+      canonicalAnswer(prompt, body.response);
+      requireSecond(prompt, body.second !== undefined, deps.keys.authMode);
+      if (!body.second) return answer(context, deps);
+      return deps.beside(context, body.second, { action: ACTION, site: params.site }, (second) => {
+        context.judgeAgain(); // and the prompt anew: passwords take time
+        return answer(context, deps, second);
       });
-      runtimes.link(site, phase.spec.unitRef)?.send({ type: 'answer', phase: name, waitId: prompt.id, value: answer.value });
-      return { ok: true, phase: name, promptID: prompt.id, response: answer.text, recordedAt: at, signature: signature.digest, auditRecordRef };
     },
   }),
 ];
+
+/** Reads, judges and stores in one turn. @param second has confirmed it. */
+async function answer({ params, body, caller, sourceIP, audit, correlationID }: AnswerContext, deps: PromptDeps, second?: SecondPerson): Promise<PromptAnswer> {
+  const { store, runtimes, clock, keys } = deps;
+  const phase = requirePhase(store, params.site, params.name);
+  const prompt = pendingWait(store, phase, body.promptID, 'prompt_not_pending');
+  const given = canonicalAnswer(prompt, body.response);
+  const at = timestamp(clock.wallMs());
+  const { site, name, generation } = phase.metadata;
+  const subject = { apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'Phase', namespace: `site-${site}`, name, revision: generation, digest: canonicalDigest(phase.spec) };
+  const content = { promptID: prompt.id, phase: name, stepName: prompt.stepName, type: prompt.type, text: prompt.text, response: given.text };
+  const signed = (meaning: SignatureMeaning, signatory: SecondPerson['signatory'], more: object = {}) =>
+    sign({ meaning, signatory, reason: body.reason, subject, content: { ...content, ...more }, signedAt: at }, keys);
+  const meaning = prompt.resultKey === undefined ? 'prompt-response' : 'external-result-manual-entry';
+  const signature = signed(meaning, caller);
+  const confirmation = second && signed('prompt-confirmation', second.signatory, { confirms: signature.record.id });
+  const [auditRecordRef, confirmationRef] = [store.nextAuditName(), store.nextAuditName(1)];
+  const details = { promptID: prompt.id, type: prompt.type, text: prompt.text, response: given.text, batch: phase.spec.batchRef, sourceIP };
+  const record = { target: { kind: 'Phase', name, site }, result: 'Success', operatorReason: body.reason } as const;
+  const person = { accountId: caller.accountId, displayName: caller.displayName };
+  const confirmer = second && { accountId: second.signatory.accountId, displayName: second.signatory.displayName };
+  const element = { kind: 'Phase', name, path: phase.spec.stepPath };
+  const scope = scopeOf(store, phase);
+  const action = { ts: at, action: 'PromptAcknowledge', element, signed: true, reason: body.reason, value: given.text } as const;
+  const said = confirmer ? `${caller.displayName}, confirmed by ${confirmer.displayName}` : caller.displayName;
+  await store.write({
+    puts: [{ kind: Phase, site, name, status: { ...phase.status, answer: { waitId: prompt.id, value: given.value } } } as Put, ...(second?.also.puts ?? [])],
+    removes: second?.also.removes ?? [],
+    audits: [
+      audit({ ...record, details, signature: { ...signature.record } }),
+      ...(second && confirmation
+        ? [{ ...audit({ ...record, details: { ...details, confirms: signature.record.id, ...second.used }, signature: { ...confirmation.record } }), actor: second.actor }]
+        : []),
+    ],
+    facts: [
+      operatorAction(site, scope, { ...action, person, meaning, acknowledgedBy: caller.displayName, signatureRef: signature.record.id, auditRecordRef }),
+      ...(confirmer && confirmation
+        ? [
+            operatorAction(site, scope, {
+              ...action,
+              person: confirmer,
+              meaning: 'prompt-confirmation',
+              acknowledgedBy: confirmer.displayName,
+              signatureRef: confirmation.record.id,
+              auditRecordRef: confirmationRef,
+            }),
+          ]
+        : []),
+      executionEvent(site, scope, at, {
+        eventType: 'Operator',
+        eventSubType: 'Prompt Response',
+        element,
+        unit: phase.spec.unitRef,
+        value: given.text,
+        message: prompt.text,
+        person,
+        correlationID,
+        auditRecordRef,
+      }),
+      batchMessage(site, scope, { ts: at, severity: 'Info', type: 'PromptResponse', text: `${prompt.text}: ${given.text} (${said})`, element, stepName: prompt.stepName }),
+    ],
+  });
+  runtimes.link(site, phase.spec.unitRef)?.send({ type: 'answer', phase: name, waitId: prompt.id, value: given.value });
+  return {
+    ok: true,
+    phase: name,
+    promptID: prompt.id,
+    response: given.text,
+    recordedAt: at,
+    signature: signature.digest,
+    auditRecordRef,
+    ...(confirmer && confirmation ? { confirmedBy: { ...confirmer, signature: confirmation.digest, auditRecordRef: confirmationRef } } : {}),
+  };
+}

@@ -4,12 +4,12 @@ import { actorOf } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { DryRunFacts } from '../batches/reading/dry-run.js';
 import { requireSite } from '../plant/kind.js';
-import { ActiveStepAnswer, ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
+import { ActiveStepAnswer, ActiveStepBody, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
 import { CommandAnswer, CommandBody, DryRunAnswer, dryRunCommand, sendCommand } from './command.js';
 import { ModeAnswer, ModeBody, setMode } from './mode.js';
-import { promptRoutes } from './prompt-routes.js';
+import { type PromptDeps, promptRoutes } from './prompt-routes.js';
 
-export type CommandRouteDeps = ActiveStepDeps & DryRunFacts;
+export type CommandRouteDeps = PromptDeps & DryRunFacts;
 
 const route = routesFor<CommandRouteDeps>();
 const inSite = ({ site }: { readonly site: string }, { store }: CommandRouteDeps): void => void requireSite(store, site);

@@ -17,6 +17,7 @@ export const CHART_STEP_WORDS = {
   onTimeout: 'What happens to the phase when that time is over.',
   pauseAllowed: 'False: the phase does not pause while the step is active.',
   rerunOnRestart: 'True: after a restart of the held phase the action runs again from its beginning.',
+  secondSigner: 'True: what people answer in this step counts when a second person has confirmed it beside them.',
 } as const;
 
 export const TRANSITION_WORDS = {

@@ -63,6 +63,7 @@ const ChartStep = v.strictObject({
   onTimeout: v.optional(v.picklist(['Hold', 'Stop', 'Abort', 'Alarm'])),
   pauseAllowed: v.optional(v.boolean()),
   rerunOnRestart: v.optional(v.boolean()),
+  secondSigner: v.optional(v.boolean()),
   description: v.optional(v.string()),
   position: Drawn,
 });
@@ -302,6 +303,8 @@ export const PendingPrompt = v.strictObject({
   max: v.optional(v.string()),
   unit: v.optional(v.string()),
   resultKey: v.optional(v.string()),
+  /** The answer counts when somebody else has confirmed it (ADR 0144). */
+  secondSigner: v.optional(v.literal(true)),
 });
 export type PendingPrompt = ToldBy<typeof PendingPrompt>;
 

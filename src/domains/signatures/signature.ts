@@ -24,10 +24,14 @@ export const SIGNATURE_MEANINGS = [
   'active-step-change',
   'prompt-response',
   'external-result-manual-entry',
+  'prompt-confirmation',
   'qualification',
   'restore-confirm',
 ] as const;
 export type SignatureMeaning = (typeof SIGNATURE_MEANINGS)[number];
+
+/** Always with the HMAC key (decisions 8.6). */
+const OF_PROMPTS: ReadonlySet<string> = new Set<SignatureMeaning>(['prompt-response', 'external-result-manual-entry', 'prompt-confirmation']);
 
 /** Who signs, as far as a signature records it: a caller, or the identity of a component. */
 export type Signatory = Pick<Caller, 'accountId' | 'displayName' | 'groups' | 'issuedAtMs'>;
@@ -58,7 +62,7 @@ export interface SignatureRequest {
 
 /** The signed record and its digest, the `signature` member of responses. Prompt responses always use the HMAC key. */
 export function sign(request: SignatureRequest, keys: SigningKeys): { readonly record: SignedRecord; readonly digest: string } {
-  const onlyHmac = request.meaning === 'prompt-response' || request.meaning === 'external-result-manual-entry';
+  const onlyHmac = OF_PROMPTS.has(request.meaning);
   const algorithm = onlyHmac ? 'HMAC-SHA256' : keys.algorithm;
   const { accountId, displayName, groups, issuedAtMs } = request.signatory;
   const base = {

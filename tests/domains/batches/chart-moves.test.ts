@@ -85,6 +85,7 @@ const gateway = await startGatewayTest({
       demo,
       timeScale: () => 1,
       setTimeScale: () => undefined,
+      beside: () => Promise.reject(new Error('nobody stands beside')),
     } as const;
     return [routeSet([...adhocRoutes(true), ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...elementRoutes, ...procedureRoutes, ...demoRoutes], deps)];
   },

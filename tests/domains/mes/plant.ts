@@ -72,6 +72,7 @@ export async function startMesPlant(settings: Partial<Settings> = {}): Promise<M
         demo,
         timeScale: () => 1,
         setTimeScale: () => undefined,
+        beside: () => Promise.reject(new Error('nobody stands beside')),
       } as const;
       return [routeSet([...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...signatureRoutes, ...demoRoutes], deps)];
     },

@@ -21,6 +21,7 @@ const COMMANDS = {
   holdPropagation: 'batch',
   resumeCancelsPause: false,
   settleDeadlineMs: 0,
+  beside: () => Promise.reject(new Error('nobody stands beside')),
 } as const;
 const plant = await startPlantGateway({ more: ({ store, clock }) => [routeSet(commandRoutes, { store, clock, ...COMMANDS })] });
 t.teardown(() => plant.stop());

@@ -57,7 +57,14 @@ export function AlarmRow({ alarm, line, isChosen, place, busy, onAcknowledge, on
       </button>
       <span class="alarm-actions">
         {isUnacknowledged(alarm) && !isSent && (
-          <button type="button" class="button primary" disabled={!can('alarm:acknowledge')} onClick={() => onAcknowledge(alarm)} data-testid={`acknowledge-${alarm.name}`}>
+          <button
+            type="button"
+            class="button primary"
+            disabled={!can('alarm:acknowledge')}
+            onClick={() => onAcknowledge(alarm)}
+            data-jump="acknowledge"
+            data-testid={`acknowledge-${alarm.name}`}
+          >
             {t.acknowledge}
           </button>
         )}

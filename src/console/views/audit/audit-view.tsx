@@ -31,6 +31,7 @@ const ALL: AuditFilter = { category: '', result: '', name: '', from: '' };
 export const auditView: ViewDefinition = {
   name: 'audit',
   action: 'audit:read',
+  ofSite: true,
   title: () => words({ en: 'Audit', de: 'Protokoll' }),
   component: AuditView,
 };

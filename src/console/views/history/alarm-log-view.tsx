@@ -21,7 +21,7 @@ const text = words({
   de: { title: 'Alarmereignisse', everyEvent: 'Jedes Ereignis', nothing: 'Kein Ereignis passt zu dieser Auswahl.', only: (alarm: string) => `Nur ${alarm}`, source: 'Quelle' },
 });
 
-export const alarmLogView: ViewDefinition = { name: 'alarmlog', action: 'alarm:history', section: historySection, title: () => text.title, component: AlarmLogView };
+export const alarmLogView: ViewDefinition = { name: 'alarmlog', action: 'alarm:history', ofSite: true, section: historySection, title: () => text.title, component: AlarmLogView };
 
 const EVENTS: readonly AlarmEvent['event'][] = ['Activated', 'Cleared', 'Acknowledged', 'Shelved', 'Unshelved', 'Suppressed', 'Unsuppressed', 'Deleted'];
 

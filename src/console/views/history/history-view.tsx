@@ -55,6 +55,7 @@ const text = words({
 export const historyView: ViewDefinition = {
   name: 'history',
   action: 'historian:tags',
+  ofSite: true,
   section: historySection,
   title: (id) => (id === '' ? text.title : `${text.title} ${id}`),
   component: ({ id }) => (id === '' ? <TagsView /> : <SamplesView key={`${site.value} ${id}`} address={id} />),

@@ -64,7 +64,7 @@ const text = words({
   },
 });
 
-export const productionView: ViewDefinition = { name: 'production', action: 'mes:read', section: historySection, title: () => text.title, component: ProductionView };
+export const productionView: ViewDefinition = { name: 'production', action: 'mes:read', ofSite: true, section: historySection, title: () => text.title, component: ProductionView };
 
 const HOUR_MS = 3_600_000;
 

@@ -39,6 +39,7 @@ const text = words({
 export const recordsView: ViewDefinition = {
   name: 'records',
   action: 'batchrecord:list',
+  ofSite: true,
   section: recordsSection,
   title: recordsSection.title,
   component: RecordsView,

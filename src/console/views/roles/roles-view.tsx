@@ -68,7 +68,7 @@ function hasRoles({ tier }: Action): boolean {
 }
 
 function deedText({ action, routes }: Action): string {
-  return actionWords[action] ?? routes[0]?.summary ?? action;
+  return actionWords[action] || routes[0]?.summary || action;
 }
 
 /** What people ask about comes first; the gateway tells them in the order of their domains. */

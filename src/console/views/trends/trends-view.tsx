@@ -29,7 +29,7 @@ const MARKS_AGAIN_MS = 15_000;
 
 const title = (): string => words({ en: 'Trends', de: 'Kurven' });
 const said = words({ en: { batch: 'Batch', sets: 'Saved', marks: 'Marks' }, de: { batch: 'Charge', sets: 'Gespeichert', marks: 'Marken' } });
-export const trendsView: ViewDefinition = { name: 'trends', action: 'historian:tags', title, component: TrendsView };
+export const trendsView: ViewDefinition = { name: 'trends', action: 'historian:tags', ofSite: true, title, component: TrendsView };
 
 function rangeOf(tag: TagDescriptor): Pick<Pen, 'range' | 'step'> {
   const [min, max] = [Number.parseFloat(tag.engMin ?? ''), Number.parseFloat(tag.engMax ?? '')];

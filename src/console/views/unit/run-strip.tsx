@@ -64,7 +64,7 @@ export function RunStrip({ unit }: { readonly unit: OverviewUnit }) {
   if (!run) return null;
   const possible = can('command:send') ? COMMANDS.filter((command) => held?.validCommands.includes(command)) : [];
   return (
-    <section class="run-strip" aria-label={said.byHand} data-testid="run-strip">
+    <section class="run-strip" aria-label={said.byHand} data-jump="commands" data-testid="run-strip">
       <span>
         {said.byHand} <strong>{held?.templateRef ?? run.name}</strong> {held?.commandRejection && <span class="hint">{rejectionText(held.commandRejection)}</span>}
       </span>

@@ -458,7 +458,7 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
     ...(before.resetFailed === undefined && before.state !== 'Resetting' ? {} : { resetFailed: resetFailed(before, report) }),
     ...(report.chart ? { chartStatus: { ...report.chart, ...(report.chart.activeChart ? { chart: report.chart.activeChart } : {}) } } : {}),
     ...(failure ? { failure } : {}),
-    ...(report.prompt ? { pendingPrompt: servedPrompt(report.prompt) } : {}),
+    ...(report.prompt ? { pendingPrompt: servedPrompt(report.prompt, phase.spec) } : {}),
     ...(stillWaiting ? { answer } : {}),
   };
 }
@@ -483,7 +483,7 @@ function resetFailed({ state, resetFailed: before = '' }: ElementStatus, report:
   return (report.cause === 'failure' && report.checkpoint.failure?.message) || `the reset was ended by ${report.cause}`;
 }
 
-function servedPrompt(prompt: PromptWait): PendingPrompt {
+function servedPrompt(prompt: PromptWait, spec: PhaseSpec): PendingPrompt {
   return {
     id: prompt.id,
     text: prompt.text,
@@ -495,5 +495,12 @@ function servedPrompt(prompt: PromptWait): PendingPrompt {
     ...(prompt.max === undefined ? {} : { max: String(prompt.max) }),
     ...(prompt.unit === undefined ? {} : { unit: prompt.unit }),
     ...(prompt.resultKey === undefined ? {} : { resultKey: prompt.resultKey }),
+    ...(asksTwo(spec, prompt.stepName) ? { secondSigner: true } : {}),
   };
+}
+
+/** Of charts that have a step of the same name the strictest counts: a prompt names its step alone. */
+function asksTwo(spec: PhaseSpec, step: string): boolean {
+  const charts = [spec, ...Object.values(spec.charts ?? {})];
+  return charts.some((chart) => chart?.steps?.some(({ name, secondSigner }) => name === step && secondSigner === true));
 }
