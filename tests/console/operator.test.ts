@@ -25,6 +25,7 @@ import { wireOf } from './wire.js';
 const alarm = (name: string, severity: string) => ({
   name,
   source: `ControlModule/${name}`,
+  definitionRef: `${name}-low`,
   severity,
   state: 'ActiveUnacknowledged',
   message: `${name} is empty`,
@@ -162,6 +163,7 @@ t.test('the console in the hands of people', async (t) => {
       const names = new URL(route.request().url()).searchParams.get('name')?.split(',');
       return route.fulfill({ json: names ? listed.filter(({ name }) => names.includes(name)) : listed });
     });
+    await page.route(`**${SITE}/alarmdefinitions?*`, (route) => route.fulfill({ json: [{ name: 'li111-low', sourceName: 'li111', tagName: 'pv' }] }));
     await page.route(`**${SITE}/alarms/*/acknowledge`, (route) => route.fulfill({ status: 204 }));
     await page.goto(`${box.base}/hmi`);
     await signIn(page, 'olga');
@@ -214,6 +216,7 @@ t.test('the console in the hands of people', async (t) => {
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
+    await page.route(`**${SITE}/alarmdefinitions?*`, (route) => route.fulfill({ json: [{ name: 'li111-low', sourceName: 'li111', tagName: 'pv' }] }));
     await page.route(`**${SITE}/alarms/*/acknowledge`, async (route) => {
       await answered;
       await route.fulfill({ json: {} });

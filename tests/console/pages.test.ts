@@ -5,7 +5,8 @@ import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import { allSent, answerTo, batch, firstAdmin, open, panelOf, says, signIn, SITE, startConsole } from './person.js';
 
-const SOURCE = readFileSync(new URL('../../../src/console/data/plant.ts', import.meta.url), 'utf8');
+/** Where what the panel knows of a site is read. */
+const SOURCE = ['plant', 'alarm-list', 'at-work', 'silent-outputs'].map((name) => readFileSync(new URL(`../../../src/console/data/${name}.ts`, import.meta.url), 'utf8')).join('');
 
 t.test('MES-46: what a panel reads again and again of a site is read by pages: a plant of any size is made in short turns', (t) => {
   const whole = [...SOURCE.matchAll(/\bget<([^(]*)>\(([^,)]*)/g)].map(([, type = '', path]) => [type, path]);

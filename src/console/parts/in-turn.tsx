@@ -6,15 +6,20 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 const waiting: (() => void)[] = [];
-let timer = 0;
+let isCalled = false;
+/** A message to oneself is a task that no timer holds up, in a page in the background either. */
+const { port1: bell, port2: caller } = new MessageChannel();
+
+bell.onmessage = () => {
+  isCalled = false;
+  waiting.shift()?.();
+};
 
 /** The next one has its turn when this one is drawn: a renderer would draw together what is due. */
 function next(): void {
-  if (timer !== 0 || waiting.length === 0) return;
-  timer = window.setTimeout(() => {
-    timer = 0;
-    waiting.shift()?.();
-  });
+  if (isCalled || waiting.length === 0) return;
+  isCalled = true;
+  caller.postMessage(null);
 }
 
 interface InTurnProps {
