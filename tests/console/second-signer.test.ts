@@ -30,6 +30,7 @@ t.test('an answer that two people stand for is confirmed by somebody else at the
   t.match(await admin.post(`${SITE}/phasetemplates`, misplaced), { status: 400, text: /asks nothing/ }, 'a step that asks nothing has nothing to confirm');
   t.equal((await admin.post(`${SITE}/phasetemplates`, WEIGH)).status, 201);
 
+  await eventually('the units are scanned', async () => (await admin.get(`${SITE}/overview`)).body.units.every((unit: { readonly runtimeReady: boolean }) => unit.runtimeReady));
   const begin = async (unit: string) => {
     const launched = await admin.post(`${SITE}/units/${unit}/execute-phase`, { phaseTemplateRef: 'weigh-for-two' });
     t.equal(launched.status, 201);
