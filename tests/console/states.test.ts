@@ -1,7 +1,7 @@
 /**
  * Every view of both consoles in every state of a plant: what axe-core finds, what a glove misses, what sticks out of the screen. The views are those of the
- * tables, so that a new one is looked at by itself; one that shows one thing has a row in `OF_ONE`. The gate looks at a fresh box and at a running batch, each on one kind of screen;
- * `CONSOLE_STATES=all` looks at held, stale and flood too, on every screen (`npm run long states`).
+ * tables, so that a new one is looked at by itself; one that shows one thing has a row in `OF_ONE`. The gate looks at each state on one kind of screen,
+ * `CONSOLE_STATES=all` on all of them, and in both consoles (`npm run long states`).
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -74,6 +74,8 @@ const ALL: readonly Screen[] = [LARGE, SMALL, PHONE].flatMap((viewport) =>
 interface State {
   readonly name: string;
   readonly screen: Screen;
+  /** In which it looks otherwise than in another state; both without it. */
+  readonly console?: ConsolePath;
   /** What the page is told besides, before it is opened. */
   readonly before?: (page: Page) => Promise<unknown>;
   /** In each console, once it is open. */
@@ -82,12 +84,14 @@ interface State {
 
 const EMPTY: State = { name: 'empty', screen: { viewport: PHONE, colorScheme: 'light', locale: 'de-DE' } };
 const RUNNING: State = { name: 'running', screen: { viewport: LARGE, colorScheme: 'light', locale: 'en-US' } };
-const HELD: State = { name: 'held', screen: { viewport: SMALL, colorScheme: 'dark', locale: 'de-DE' } };
-const FLOOD: State = { name: 'flood', screen: { viewport: PHONE, colorScheme: 'dark', locale: 'en-US' }, before: tellFlood };
+const HELD: State = { name: 'held', console: '/hmi', screen: { viewport: SMALL, colorScheme: 'dark', locale: 'de-DE' } };
+const ASKED: State = { name: 'asked', console: '/hmi', screen: { viewport: PHONE, colorScheme: 'dark', locale: 'de-DE' } };
+const FLOOD: State = { name: 'flood', console: '/hmi', screen: { viewport: PHONE, colorScheme: 'dark', locale: 'en-US' }, before: tellFlood };
 
 /** The cable is pulled: what is shown is old, and says so. */
 const STALE: State = {
   name: 'stale',
+  console: '/hmi',
   screen: { viewport: SMALL, colorScheme: 'light', locale: 'en-US' },
   before: (page) => wireOf(page),
   then: async (page) => {
@@ -151,7 +155,7 @@ async function lookAt(browser: Browser, box: ApplianceProcess, state: State, pla
     await state.before?.(page);
     await page.goto(`${box.base}/hmi`);
     await signIn(page, 'everybody');
-    for (const console of Object.keys(CONSOLES) as ConsolePath[]) {
+    for (const console of EVERY_SCREEN || !state.console ? (Object.keys(CONSOLES) as ConsolePath[]) : [state.console]) {
       if (console !== '/hmi') await page.goto(`${box.base}${console}`);
       await page.getByTestId('hmi').waitFor();
       await state.then?.(page);
@@ -214,22 +218,39 @@ t.test('every view can be read and touched by everybody', async (t) => {
     t.strictSame(await lookAt(browser, box, EMPTY, NOTHING), []);
   });
 
-  await t.test('while a batch runs (with CONSOLE_STATES=all also held, without live data, and in a flood)', async (t) => {
+  await t.test('while a batch runs, without live data, and in a flood of alarms', async (t) => {
     const { box, admin } = await boxWith(t, ENVIRONMENT);
-    const batchName = await batch(admin, 'WO-1');
-    const command = (word: string) => admin.post(`${SITE}/command`, { kind: 'Batch', name: batchName, command: word, reason: 'looked at by the test' });
-    await admin.post(`${SITE}/phasetemplates`, ASKS);
-    await eventually('somebody is asked', async () => (await admin.post(`${SITE}/units/tk201/execute-phase`, { phaseTemplateRef: 'asks' })).status === 201);
-    await eventually('the plant is ready for the batch', async () => (await command('Start')).status === 200);
+    const plant = await withBatch(admin);
     await raiseAlarm(admin, 'tic101-hot', 'Reactor is hot', 'Low');
-    const recordName = ((await admin.get(`${SITE}/batchrecords`)).body as { name: string }[])[0]?.name ?? 'none';
-    const plant = { batchName, recordName };
-    t.strictSame(await lookAt(browser, box, RUNNING, plant), []);
-    if (!EVERY_SCREEN) return; // the others with all screens: `npm run long states`
-    await command('Hold'); // a busy machine has held it already, may be
-    await eventually('it is held', async () => (await admin.get(`${SITE}/batches/${batchName}`)).body.phase === 'Held');
+    for (const state of [RUNNING, STALE, FLOOD]) t.strictSame(await lookAt(browser, box, state, plant), [], state.name);
+  });
+
+  await t.test('while somebody is asked', async (t) => {
+    const { box, admin } = await boxWith(t, ENVIRONMENT);
+    await admin.post(`${SITE}/phasetemplates`, ASKS);
+    await eventually('a phase asks', async () => (await admin.post(`${SITE}/units/tk201/execute-phase`, { phaseTemplateRef: 'asks' })).status === 201);
+    await eventually('somebody is asked', async () => ((await admin.get(`${SITE}/prompts`)).body as unknown[]).length > 0);
+    t.strictSame(await lookAt(browser, box, ASKED, NOTHING), []);
+  });
+
+  await t.test('while a batch is held', async (t) => {
+    const { box, admin } = await boxWith(t, ENVIRONMENT);
+    const plant = await withBatch(admin);
+    t.equal((await command(admin, plant, 'Hold')).status, 200);
+    await eventually('it is held', async () => (await admin.get(`${SITE}/batches/${plant.batchName}`)).body.phase === 'Held');
     t.strictSame(await lookAt(browser, box, HELD, plant), []);
-    t.strictSame(await lookAt(browser, box, STALE, plant), []);
-    t.strictSame(await lookAt(browser, box, FLOOD, plant), []);
   });
 });
+
+function command(admin: ApiClient, { batchName }: Plant, word: string) {
+  return admin.post(`${SITE}/command`, { kind: 'Batch', name: batchName, command: word, reason: 'looked at by the test' });
+}
+
+/** A batch that runs. */
+async function withBatch(admin: ApiClient): Promise<Plant> {
+  const batchName = await batch(admin, 'WO-1');
+  const plant = { batchName, recordName: 'none' };
+  await eventually('the plant is ready for the batch', async () => (await command(admin, plant, 'Start')).status === 200);
+  await eventually('it runs', async () => (await admin.get(`${SITE}/batches/${batchName}`)).body.phase === 'Running');
+  return { batchName, recordName: ((await admin.get(`${SITE}/batchrecords`)).body as { name: string }[])[0]?.name ?? 'none' };
+}

@@ -10,21 +10,23 @@ const said = words({ en: { none: 'No phase is active.', title: 'Active phases' }
 export function ActivePhases({ unit }: { readonly unit: string }) {
   const running = [...phases.value.values()].filter((phase) => phase.unit === unit);
   return (
-    <ul class="active-phases" aria-label={said.title} data-testid="active-phases">
-      {running.length === 0 && <li class="hint">{said.none}</li>}
-      {running.map((phase) => (
-        <li key={phase.name}>
-          <strong>{phase.stepPath || phase.templateRef}</strong>{' '}
-          {(phase.activeSteps ?? []).length > 0 && (
-            <span class="hint">
-              {t.step} {(phase.activeSteps ?? []).join(', ')}
-            </span>
-          )}{' '}
-          {phase.state !== 'Running' && <StateBadge state={phase.state} />}
-          <span class="hint">{whyOf(phase)}</span>
-        </li>
-      ))}
-    </ul>
+    <div class="active-phases" role="group" tabIndex={0} aria-label={said.title} data-testid="active-phases">
+      <ul>
+        {running.length === 0 && <li class="hint">{said.none}</li>}
+        {running.map((phase) => (
+          <li key={phase.name}>
+            <strong>{phase.stepPath || phase.templateRef}</strong>{' '}
+            {(phase.activeSteps ?? []).length > 0 && (
+              <span class="hint">
+                {t.step} {(phase.activeSteps ?? []).join(', ')}
+              </span>
+            )}{' '}
+            {phase.state !== 'Running' && <StateBadge state={phase.state} />}
+            <span class="hint">{whyOf(phase)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
