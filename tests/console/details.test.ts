@@ -55,7 +55,7 @@ t.test('details of the console', async (t) => {
     await says(page.getByTestId('command-dialog'), /Units\s*MX101, RX101, TK201/);
     t.strictSame(await flawsOf(page, 'start-what'), []);
     await page.getByTestId('command-send').click();
-    await says(page.getByTestId('age-rx101'), /^\d+ (s|min)/);
+    await says(page.getByTestId('age-rx101'), /^for \d+ (s|min)/);
   });
 
   await t.test('what is ordered is changed while it waits: quantity, values and units are judged again', async (t) => {

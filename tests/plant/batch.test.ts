@@ -202,7 +202,13 @@ t.test('ALLOC-01: a second batch for the same units is refused at Start and runs
   });
   t.match(await plant.batch(second), {
     phase: 'Pending',
-    commandRejection: { command: 'Start', state: 'Pending', rule: 'allocation-unavailable', message: new RegExp(`held by ${first}`), correlationID: accepted.correlationID },
+    commandRejection: {
+      command: 'Start',
+      state: 'Pending',
+      rule: 'allocation-unavailable',
+      message: new RegExp(`is taken by ${(await plant.batch(first)).batchID}`),
+      correlationID: accepted.correlationID,
+    },
     conditions: [{ type: 'CommandRejected', status: 'True', reason: 'allocation-unavailable' }],
     blockedBecause: /Start was rejected/,
   });

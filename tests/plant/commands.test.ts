@@ -367,7 +367,7 @@ t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, chang
   t.match(busy.body, { ok: false });
   t.match(
     busy.body.checks.find((entry: { check: string }) => entry.check === 'equipment'),
-    { ok: false, message: new RegExp(`held by ${batch}`) },
+    { ok: false, message: new RegExp(`is taken by ${(await plant.batch(batch)).batchID}`) },
   );
   await plant.untilPhase(batch, 'charge', 'Running');
   await plant.command(batch, 'Stop');
