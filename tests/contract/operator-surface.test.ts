@@ -326,7 +326,11 @@ t.test(
     const states = await snapshotOf('states', units.length);
     t.same(states.map(({ kind, name, state, mode }) => [kind, name, state, mode]).sort(), units.map(({ name, state, mode }: Received) => ['Unit', name, state, mode]).sort());
     const { modelRevision } = (await viewer.get(`${AT}/overview`)).body;
-    t.match(await snapshotOf('model', 1), [{ type: 'model', revision: modelRevision, ts: TIME }]);
+    const told = await openSocket(t, viewer); // what was engineered last is told within a second
+    told.send({ type: 'subscribe', id: 'm', channel: 'model', filter: { site: SITE } });
+    let model = await told.next();
+    while (!(model.revision >= modelRevision)) model = await told.next(); // what changed meanwhile is told with it
+    t.match(await snapshotOf('model', 1), [{ type: 'model', revision: model.revision, ts: TIME }]);
     const alarms = (await viewer.get(`${AT}/alarms`)).body;
     const replayed = await snapshotOf('alarms', alarms.length);
     t.same(replayed.map(({ name, state }) => `${name} ${state}`).sort(), alarms.map(({ name, state }: Received) => `${name} ${state}`).sort());
