@@ -27,6 +27,24 @@ const namedWords = {
   },
 };
 
+/**
+ * Few files, since each takes a panel time to ask for and to begin: what the login page needs too, what both consoles begin with, what the panel begins with
+ * and shares, and what each has for itself. What comes later (common/later.tsx) is left to Rollup.
+ */
+function chunkOf(id, { getModuleInfo }) {
+  const reached = new Set([id]);
+  const entries = new Set();
+  for (const each of reached) {
+    const { isEntry, importers } = getModuleInfo(each);
+    if (isEntry) entries.add(path.relative(here, each));
+    for (const importer of importers) reached.add(importer);
+  }
+  if (entries.has('login/index.html')) return 'base';
+  if (!entries.has('hmi/index.html')) return undefined;
+  if (entries.has('desk/index.html')) return 'frame';
+  return /^(common|data|parts|plant)\//.test(path.relative(here, id)) ? 'plant' : undefined; // views that come later have them too
+}
+
 export default defineConfig(({ mode }) => ({
   root: here,
   base: '/',
@@ -39,6 +57,9 @@ export default defineConfig(({ mode }) => ({
     target: 'es2022',
     assetsInlineLimit: 0, // a data: address is not 'self'
     modulePreload: { polyfill: false },
-    rollupOptions: { input: Object.fromEntries(Object.entries(PAGES[mode][1]).map(([name, page]) => [name, path.join(here, page)])) },
+    rollupOptions: {
+      input: Object.fromEntries(Object.entries(PAGES[mode][1]).map(([name, page]) => [name, path.join(here, page)])),
+      output: { manualChunks: chunkOf },
+    },
   },
 }));

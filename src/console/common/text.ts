@@ -108,7 +108,7 @@ function formatOf(digits: number): Intl.NumberFormat {
  * number takes the decimal sign of its reader; a lot or a sample that happens to look like one is a text.
  */
 export function recordText(text: string, isNumber: boolean): string {
-  return isNumber && DECIMAL.test(text) ? text.replace('.', decimalSign) : text;
+  return isNumber && DECIMAL.test(text) ? text.replace('.', decimalSign()) : text;
 }
 
 /** A number that decides something, or one moment of a curve: whole numbers whole, the others as exact as an instrument is. */
@@ -143,8 +143,14 @@ export function ageText(sinceMs: number, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)} ${t.ago.d}`;
 }
 
+let sign = '';
 /** What stands before the fraction of a number. */
-export const decimalSign = (0.5).toLocaleString(locale).charAt(1);
+export function decimalSign(): string {
+  return (sign ||= (0.5).toLocaleString(locale).charAt(1));
+}
+
+/** What every page needs at its start and what takes the browser long to make the first time: each is a task of its own before the page is drawn. */
+export const FORMATS: readonly (() => void)[] = [() => void 'a'.localeCompare('b'), () => void formatOf(1), () => void time()];
 
 /** Units of measure as people write them. */
 export function unitText(unit: string): string {

@@ -3,7 +3,8 @@ import { type Signal, signal } from '@preact/signals';
 import { boxNowMs } from './box-clock.js';
 import { site, stale, tagValue } from './plant.js';
 import { can } from './session.js';
-import { readCurves } from './trend.js';
+import { readCurves, readGaps, type Span } from './trend.js';
+import { inTurn } from '../common/turns.js';
 
 export interface Lately {
   /** Seconds since 1970. */
@@ -37,13 +38,29 @@ export function lately(unit: string, address: string): Signal<Lately> {
   const one = { of, unit, address, line };
   kept.set(key, one);
   if (timer === 0) timer = window.setInterval(() => kept.forEach(grow), EVERY_MS);
-  if (can('historian:tags')) begin(one);
+  if (can('historian:tags')) beginSoon(one);
   return line;
 }
 
-function begin({ unit, address, line }: Kept): void {
-  const toMs = boxNowMs();
-  readCurves([{ unit, address, label: '', engUnits: '' }], { fromMs: toMs - LONG_MS, toMs }).then(
+/** Whose past is to be read. */
+let beginning: Kept[] = [];
+
+/** The lines of all tiles begin together, each in its turn, with gaps that are asked for once. */
+function beginSoon(one: Kept): void {
+  beginning.push(one);
+  if (beginning.length > 1) return;
+  inTurn(() => {
+    const all = beginning;
+    beginning = [];
+    const toMs = boxNowMs();
+    const span = { fromMs: toMs - LONG_MS, toMs };
+    const gaps = readGaps(span);
+    for (const each of all) inTurn(() => begin(each, span, gaps));
+  });
+}
+
+function begin({ unit, address, line }: Kept, span: Span, gaps: ReturnType<typeof readGaps>): void {
+  readCurves([{ unit, address, label: '', engUnits: '' }], span, LONG_MS, gaps).then(
     ([curve]) => {
       const every = Math.max(1, Math.floor((curve?.times.length ?? 0) / (LONG_MS / EVERY_MS)));
       const isKept = (_point: unknown, at: number): boolean => at % every === 0;

@@ -57,9 +57,12 @@ export function emptyCurve(lengthMs: number): Curve {
   return { times: [], values: [], band: bucketMs > 0 ? { lows: [], highs: [] } : undefined, bucketMs };
 }
 
-/** Curves of a span from the historian, one per pen. @param lengthMs of the whole of which the span is a part: its points are as far apart. */
-export async function readCurves(pens: readonly Pen[], span: Span, lengthMs = span.toMs - span.fromMs): Promise<Curve[]> {
-  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span, lengthMs))), readGaps(span)]);
+/**
+ * Curves of a span from the historian, one per pen.
+ * @param lengthMs of the whole of which the span is a part: its points are as far apart. @param known the gaps of the span, where somebody has asked for them.
+ */
+export async function readCurves(pens: readonly Pen[], span: Span, lengthMs = span.toMs - span.fromMs, known = readGaps(span)): Promise<Curve[]> {
+  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span, lengthMs))), known]);
   pens.forEach(({ unit, address }, at) => {
     const own = gaps.filter((gap) => gap.unit === unit && (gap.address === '' || gap.address === address));
     breakLine(curves[at] as Curve, own);
@@ -117,7 +120,7 @@ async function samplesOf(
 }
 
 /** Times the historian knows it has nothing of: a restart, a full disk, a clock that was set. */
-async function readGaps({ fromMs, toMs }: Span): Promise<readonly HistoryGap[]> {
+export async function readGaps({ fromMs, toMs }: Span): Promise<readonly HistoryGap[]> {
   if (!can('historian:gaps')) return [];
   const query = new URLSearchParams({ site: site.peek(), from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), limit: String(SAMPLES_MAX) });
   return (await get<LogPage<HistoryGap>>(`/api/v1/historian/gaps?${query}`, { background: true })).items;

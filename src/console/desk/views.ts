@@ -1,7 +1,7 @@
 /** The views of the records and data console, in the order of the navigation. A further one is its folder and a line here (docs/add/console-view.md). */
 import type { ViewDefinition } from '../frame/view-definition.js';
 import { allSessionsView } from '../views/all-sessions/all-sessions-view.js';
-import { auditView } from '../views/audit/audit-view.js';
+import { auditView } from '../views/audit/audit-definition.js';
 import { alarmLogView } from '../views/history/alarm-log-view.js';
 import { backupsView } from '../views/backups/backups-view.js';
 import { boxView } from '../views/box/box-view.js';
@@ -21,7 +21,7 @@ import { rolesView } from '../views/roles/roles-view.js';
 import { searchView } from '../views/search/search-view.js';
 import { sessionsView } from '../views/sessions/sessions-view.js';
 import { signaturesView } from '../views/signatures/signatures-view.js';
-import { trendsView } from '../views/trends/trends-view.js';
+import { trendsView } from '../views/trends/trends-definition.js';
 
 export const VIEWS: readonly ViewDefinition[] = [
   recordsView,

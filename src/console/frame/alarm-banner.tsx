@@ -11,6 +11,7 @@ import { ageText, momentText } from '../common/text.js';
 import { annunciated, isUnacknowledged, sourceName } from '../plant/alarm.js';
 import { countsOf, flood, floodStory } from '../plant/alarm-groups.js';
 import { SeverityBadge, SeverityShape } from '../parts/badge.js';
+import { InTurn } from '../parts/in-turn.js';
 import { isHornOn, setHorn, silence, sounding, waitsForTouch } from './alarm-sound.js';
 import './alarm-banner.css';
 
@@ -60,9 +61,13 @@ export function AlarmBanner() {
               <span class="banner-source">{(worst.unit || sourceName(worst)).toUpperCase()}</span>
               <span class="number">{momentText(worst.activatedAt)}</span>
             </p>
-            <FirstOut />
+            <InTurn>
+              <FirstOut />
+            </InTurn>
           </div>
-          <Counts />
+          <InTurn>
+            <Counts />
+          </InTurn>
           <span class={flood.value === undefined || stale.value ? 'banner-count' : 'visually-hidden'} role="status">
             {stale.value ? t.alarmsUnknown : t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}
           </span>

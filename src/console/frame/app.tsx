@@ -10,8 +10,11 @@ import { addressOf, view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { InClear } from '../common/in-clear.js';
+import { readAhead } from '../common/later.js';
 import { t, words } from '../common/strings.js';
+import { FORMATS } from '../common/text.js';
 import { isUnacknowledged } from '../plant/alarm.js';
+import { inTurn } from '../common/turns.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { startHorn } from './alarm-sound.js';
 import { Header } from './header.js';
@@ -37,7 +40,8 @@ export function openConsole(console: Console): void {
   window.addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
   });
-  render(<App />, document.getElementById('app') as HTMLElement);
+  for (const make of FORMATS) inTurn(make);
+  inTurn(() => render(<App />, document.getElementById('app') as HTMLElement));
 }
 
 function App() {
@@ -92,6 +96,7 @@ function Waiting({ fault }: { readonly fault: string }) {
 }
 
 function Screen() {
+  useEffect(() => void inTurn(() => void readAhead()), []);
   return (
     <div class={stale.value ? 'screen is-stale' : 'screen'} data-testid="hmi" data-live={String(!stale.value)}>
       <Jumps />
@@ -106,8 +111,14 @@ function Screen() {
       <Outputs />
       {/* without live data the header says so, and nothing moves under the finger */}
       <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
-      {shown.value.hasBanner && <AlarmBanner />}
-      <Sections />
+      {shown.value.hasBanner && (
+        <InTurn>
+          <AlarmBanner />
+        </InTurn>
+      )}
+      <InTurn>
+        <Sections />
+      </InTurn>
       <main class="main" id="main" tabIndex={-1} data-view={current.value?.name}>
         <h1 class="visually-hidden">{shown.value.title()}</h1>
         <InTurn>

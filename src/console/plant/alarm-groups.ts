@@ -5,7 +5,7 @@ import { alarms } from '../data/plant.js';
 import type { Alarm } from '../data/types.js';
 import { nowMs } from '../common/clock.js';
 import { word, words } from '../common/strings.js';
-import { annunciated, SEVERITIES, sourceName, urgency } from './alarm.js';
+import { annunciated, inOrder, SEVERITIES, sourceName, urgency } from './alarm.js';
 
 export interface AlarmGroup {
   /** Name of the alarm that came first, which may have gone; of groups by unit that of the unit. */
@@ -22,7 +22,7 @@ export const reasonWords = words({
 });
 
 function cameFirst(a: Alarm, b: Alarm): number {
-  return a.activatedAt.localeCompare(b.activatedAt) || a.name.localeCompare(b.name);
+  return inOrder(a.activatedAt, b.activatedAt) || inOrder(a.name, b.name);
 }
 
 function groupsOf(found: readonly Alarm[], keyOf: (alarm: Alarm) => string, titleOf: (key: string, first: Alarm) => string): AlarmGroup[] {

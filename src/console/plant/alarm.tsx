@@ -47,7 +47,7 @@ export function urgency(a: Alarm, b: Alarm): number {
 }
 
 /** Of timestamps and names, which have no letters of a language: thousands are sorted at each change. */
-function inOrder(a: string, b: string): number {
+export function inOrder(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

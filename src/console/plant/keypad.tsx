@@ -2,16 +2,17 @@
 import { decimalSign } from '../common/text.js';
 import { t } from '../common/strings.js';
 
-const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0', decimalSign];
+const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0'];
 
 export function Keypad({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
+  const sign = decimalSign();
   const press = (key: string): void => {
     if (key === '±') onInput(value.startsWith('-') ? value.slice(1) : `-${value}`);
-    else if (key !== decimalSign || !/[.,]/.test(value)) onInput(value + key);
+    else if (key !== sign || !/[.,]/.test(value)) onInput(value + key);
   };
   return (
     <div class="keypad">
-      {KEYS.map((key) => (
+      {[...KEYS, sign].map((key) => (
         <button type="button" class="button number" key={key} aria-label={key === '±' ? t.sign : key} onClick={() => press(key)}>
           {key}
         </button>

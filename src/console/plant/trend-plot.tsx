@@ -30,7 +30,7 @@ function banded(curves: readonly Curve[]): number[] {
 /**
  * The picture is made anew only when other pens are drawn: curves that are read again while a hand moves it, or while somebody reads, are put into it.
  */
-export default function TrendPlot(props: TrendPlotProps) {
+export function TrendPlot(props: TrendPlotProps) {
   const { pens, curves, windowMs, span, legend, marks, limits, cursors } = props;
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);

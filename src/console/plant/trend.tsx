@@ -5,24 +5,13 @@ import { missed, stale } from '../data/plant.js';
 import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
 import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
+import { later } from '../common/later.js';
 import { t } from '../common/strings.js';
 import type { TrendPlotProps } from './trend-props.js';
 import './trend.css';
 
-type Plot = (props: TrendPlotProps) => preact.JSX.Element;
-let loading: Promise<{ readonly default: Plot }> | undefined;
-
-const TAKEN_KEY = 'lineside.taken';
-const TAKE_AGAIN_MS = 60_000;
+const Plot = later(() => import('./trend-plot.js').then(({ TrendPlot }) => TrendPlot));
 const READ_AGAIN_MS = 5_000;
-
-/** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
-function takeNewConsole(): void {
-  const takenMs = Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0);
-  if (takenMs >= 0 && takenMs < TAKE_AGAIN_MS) return; // the box is away, not new
-  sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
-  location.reload();
-}
 
 export interface TrendProps {
   readonly pens: readonly Pen[];
@@ -40,7 +29,6 @@ export interface TrendProps {
 const NO_SPAN: Span = { fromMs: 0, toMs: 0 };
 
 export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, tools, onCursor, onCurves }: TrendProps) {
-  const [Plot, setPlot] = useState<Plot | null>(null);
   const [answer, setAnswer] = useState<{ readonly question: string; readonly sort: string; readonly curves: readonly Curve[] } | null>(null);
   const [fault, setFault] = useState('');
   const [attempt, setAttempt] = useState(0);
@@ -52,16 +40,6 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
   /** Of another span of the same pens the curves stay until theirs are read: whoever zooms goes on seeing what he zooms into. */
   const curves = answer?.sort === sort ? answer.curves : null;
   const isRead = answer?.question === question;
-  useEffect(() => {
-    loading ??= import('./trend-plot.js');
-    loading
-      .then(({ default: plot }) => setPlot(() => plot))
-      .catch((refused: unknown) => {
-        loading = undefined;
-        setFault(faultText(refused));
-        takeNewConsole();
-      });
-  }, []);
   const isLive = !stale.value;
   const wasLost = useRef(false);
   useEffect(() => {
@@ -100,7 +78,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
       end?.();
     };
   }, [question, isLive, missed.value, attempt]);
-  if (!Plot || !curves) return fault === '' ? <p class="hint trend-wait">{t.reading}</p> : <ReadFault text={fault} />;
+  if (!curves) return fault === '' ? <p class="hint trend-wait">{t.reading}</p> : <ReadFault text={fault} />;
   return (
     <>
       {fault !== '' && <ReadFault text={fault} />}

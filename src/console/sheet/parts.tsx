@@ -1,9 +1,9 @@
 /** The parts, each with the states that it can have. A further part, or a state of one, is a line here. */
 import { computed, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { lazy, Suspense } from 'preact/compat';
 import { useState } from 'preact/hooks';
 import { Dialog } from '../common/dialog.js';
+import { later } from '../common/later.js';
 import type { Log } from '../common/use-log.js';
 import { Badge, type BadgeLook, SeverityBadge } from '../parts/badge.js';
 import { Bar, type BarProps } from '../parts/bar.js';
@@ -20,7 +20,7 @@ import { TimeBar, type TimeRow } from '../parts/time-bar.js';
 import { TimeWindow } from '../parts/time-window.js';
 import { ValueTile, type ValueTileProps } from '../parts/value-tile.js';
 
-const TrendPlot = lazy(() => import('../plant/trend-plot.js'));
+const TrendPlot = later(() => import('../plant/trend-plot.js').then((module) => module.TrendPlot));
 
 interface Part {
   readonly name: string;
@@ -458,9 +458,7 @@ const CURVES = [75, 80].map((base, pen) => ({
 function Chart() {
   return (
     <div class="sheet-plot">
-      <Suspense fallback={null}>
-        <TrendPlot pens={PENS} curves={CURVES} windowMs={undefined} span={SPAN} legend />
-      </Suspense>
+      <TrendPlot pens={PENS} curves={CURVES} windowMs={undefined} span={SPAN} legend />
     </div>
   );
 }

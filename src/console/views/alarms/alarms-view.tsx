@@ -3,13 +3,12 @@ import { alarms, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { narrow, view } from '../../data/view.js';
 import { t, word, words } from '../../common/strings.js';
-import { isUnacknowledged, SEVERITIES } from '../../plant/alarm.js';
+import { SEVERITIES } from '../../plant/alarm.js';
 import { Segments } from '../../parts/segments.js';
 import { ActiveAlarms } from './active-alarms.js';
 import { AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { isAlarmListed, type AlarmBy } from './listing.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
 import './alarms.css';
 
 const TABS = ['cause', 'unit', 'time', 'shelved', 'history', 'metrics'] as const;
@@ -20,15 +19,7 @@ const said = words({
   de: { cause: 'Nach Ursache', unit: 'Nach Teilanlage', time: 'Nach Zeit', shelved: 'Zurückgestellt' },
 });
 
-export const alarmsView: ViewDefinition = {
-  name: 'alarms',
-  action: 'alarm:list',
-  title: () => words({ en: 'Alarms', de: 'Alarme' }),
-  waiting: { count: () => alarms.value.filter((alarm) => !alarm.shelved && isUnacknowledged(alarm)).length, urgent: true },
-  component: AlarmsView,
-};
-
-function AlarmsView() {
+export function AlarmsView() {
   const { query } = view.value;
   const filter = { severity: query.severity ?? '', unit: query.unit ?? '' };
   const tabs = TABS.filter((each) => (each !== 'history' && each !== 'metrics') || can('alarm:history'));

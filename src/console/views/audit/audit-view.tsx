@@ -16,7 +16,6 @@ import { useLog } from '../../common/use-log.js';
 import { categoryOf, categoryText, changesOf, deedOf, linesOf, targetOf } from './audit-words.js';
 import { askedBy, askersOf } from './audit-askers.js';
 import { ArchiveIntegrity, UnreadableArchives } from './archive-integrity.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
 
 const text = words({
   en: { askedBy: (who: string) => `for ${who}`, changed: 'Changed', recorded: 'As recorded (JSON)' },
@@ -28,15 +27,7 @@ const CATEGORIES = ['command', 'mode', 'tag-write', 'alarm', 'prompt', 'batch', 
 const RESULTS = ['Success', 'Accepted', 'Rejected', 'Failed'];
 const ALL: AuditFilter = { category: '', result: '', name: '', from: '' };
 
-export const auditView: ViewDefinition = {
-  name: 'audit',
-  action: 'audit:read',
-  ofSite: true,
-  title: () => words({ en: 'Audit', de: 'Protokoll' }),
-  component: AuditView,
-};
-
-function AuditView() {
+export function AuditView() {
   const [filter, setFilter] = useState(ALL);
   const [open, setOpen] = useState<AuditRecord | null>(null);
   const log = useLog<AuditRecord>((cursor) => readAudit(filter, cursor), [filter, site.value]);

@@ -22,7 +22,6 @@ import { Segments } from '../../parts/segments.js';
 import { HappenedTab } from './happened-tab.js';
 import { ProcedureTab } from './procedure-tab.js';
 import { ValuesTab } from './values-tab.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
 
 const recordTitle = (): string => words({ en: 'Record', de: 'Chargenprotokoll' });
 const MEANINGS = ['Reviewed', 'Witnessed', 'Approved'];
@@ -30,14 +29,12 @@ const MEANINGS = ['Reviewed', 'Witnessed', 'Approved'];
 const TABS = ['procedure', 'happened', 'values'] as const;
 type Tab = (typeof TABS)[number];
 
-export const batchView: ViewDefinition = { name: 'batch', title: (id) => `${t.batch} ${id}`, component: ({ id }) => <BatchView name={id} /> };
-
 /** *Back* leaves the batch, whatever was looked at in it; what one tab is narrowed by stays when it is left. */
 function showTab(tab: Tab): void {
   narrow({ tab: tab === 'procedure' ? '' : tab });
 }
 
-function BatchView({ name }: { readonly name: string }) {
+export function BatchView({ id: name }: { readonly id: string }) {
   useEffect(() => select(name), [name]);
   useEffect(() => watchProcedure(), []);
   useEffect(watchPlan, []);

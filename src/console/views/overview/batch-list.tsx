@@ -12,6 +12,7 @@ import { faultText } from '../../common/fault-text.js';
 import { t, words } from '../../common/strings.js';
 import { minuteText, momentText } from '../../common/text.js';
 import { holdText } from '../../plant/hold-text.js';
+import { InTurn } from '../../parts/in-turn.js';
 import { StateBadge } from '../../plant/state-badge.js';
 import { NewBatchDialog } from './new-batch.js';
 
@@ -71,7 +72,9 @@ export function BatchList({ onChosen }: { readonly onChosen: () => void }) {
       <ul class="rows" data-testid="batches">
         {items.map((batch) => (
           <li key={batch.name}>
-            <Row batch={batch} chosen={batch.name === selected.value} onChosen={onChosen} />
+            <InTurn>
+              <Row batch={batch} chosen={batch.name === selected.value} onChosen={onChosen} />
+            </InTurn>
           </li>
         ))}
       </ul>

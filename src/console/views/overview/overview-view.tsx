@@ -42,7 +42,9 @@ function Overview() {
   return (
     <div class="work">
       <div class="work-top">
-        <FirstOut />
+        <InTurn>
+          <FirstOut />
+        </InTurn>
         <section class="tiles" aria-label={t.units} data-testid="units">
           {units.value.length === 0 && <p class="empty">{t.noSite}</p>}
           {units.value.map((unit) => (

@@ -5,17 +5,8 @@ import { narrow, view } from '../../data/view.js';
 import { Chips } from '../../common/chips.js';
 import { t, words } from '../../common/strings.js';
 import { PromptList } from '../../plant/prompt-inbox.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
 import { Notices } from './notices.js';
 import { UnitLabel } from './unit-label.js';
-
-export const promptsView: ViewDefinition = {
-  name: 'prompts',
-  action: 'phase:list-prompts',
-  title: () => words({ en: 'Prompts', de: 'Anfragen' }),
-  waiting: { count: () => prompts.value.length, urgent: false },
-  component: PromptsView,
-};
 
 const said = words({
   en: { label: 'Label for the unit', none: (unit: string) => `Nothing to answer for ${unit}.`, unknown: (unit: string) => `There is no unit ${unit} at this site.` },
@@ -26,7 +17,7 @@ const said = words({
   },
 });
 
-function PromptsView() {
+export function PromptsView() {
   const [labels, setLabels] = useState(false);
   const { unit = '' } = view.value.query;
   const waiting = prompts.value;

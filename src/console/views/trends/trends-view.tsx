@@ -14,7 +14,7 @@ import { t, words } from '../../common/strings.js';
 import { durationText, localText } from '../../common/text.js';
 import { Trend } from '../../plant/trend.js';
 import type { Reading, TrendLimit } from '../../plant/trend-props.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
+import { trendsView } from './trends-definition.js';
 import { BatchChoice } from './batch-choice.js';
 import { Happenings } from './happenings.js';
 import { Readings } from './readings.js';
@@ -27,10 +27,7 @@ import './trends.css';
 const STEP_OF_RANGE = 0.001;
 const MARKS_AGAIN_MS = 15_000;
 
-const title = (): string => words({ en: 'Trends', de: 'Kurven' });
 const said = words({ en: { batch: 'Batch', sets: 'Saved', marks: 'Marks' }, de: { batch: 'Charge', sets: 'Gespeichert', marks: 'Marken' } });
-export const trendsView: ViewDefinition = { name: 'trends', action: 'historian:tags', ofSite: true, title, component: TrendsView };
-
 function rangeOf(tag: TagDescriptor): Pick<Pen, 'range' | 'step'> {
   const [min, max] = [Number.parseFloat(tag.engMin ?? ''), Number.parseFloat(tag.engMax ?? '')];
   if (tag.dataType === 'Boolean') return { range: { min: -0.1, max: 1.1 } };
@@ -42,7 +39,7 @@ function limitsOfTag(tag: TagDescriptor) {
   return limitsOf({ module: tag.controlModule, tag }).limits;
 }
 
-function TrendsView() {
+export function TrendsView() {
   const { query } = view.value;
   const { keys, windowMs, endMs, a, b } = useMemo(() => lookedAt(query), [query]);
   const [open, setOpen] = useState<'' | 'tags' | 'batch' | 'sets'>('');
@@ -82,7 +79,7 @@ function TrendsView() {
   return (
     <section class="panel page trends" aria-labelledby="trends-title" data-testid="trends-view">
       <header class="page-head">
-        <h2 id="trends-title">{title()}</h2>
+        <h2 id="trends-title">{trendsView.title('')}</h2>
         <button type="button" class="button" onClick={() => setOpen('tags')} data-testid="choose-tags">
           {t.chooseTags}
         </button>

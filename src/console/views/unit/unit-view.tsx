@@ -18,9 +18,6 @@ import { LayoutEditor } from './layout-editor.js';
 import { Picture } from './picture.js';
 import { mayRun, RunDialog, runWords } from './run-dialog.js';
 import { RunStrip } from './run-strip.js';
-import type { ViewDefinition } from '../../frame/view-definition.js';
-
-export const unitView: ViewDefinition = { name: 'unit', title: (id) => `${t.unit} ${id.toUpperCase()}`, component: ({ id }) => <UnitView key={id} name={id} /> };
 
 const said = words({
   en: { shown: 'Shown as', picture: 'Picture', list: 'List', edit: 'Edit the layout' },
@@ -38,7 +35,12 @@ function shownAs(asked: string | undefined, connections: readonly unknown[] | un
   return asked === 'picture' || asked === 'list' ? asked : (connections?.length ?? 0) > 0 ? 'picture' : 'list';
 }
 
-function UnitView({ name }: { readonly name: string }) {
+/** Of another unit nothing stays that was chosen or begun at this one. */
+export function UnitView({ id }: { readonly id: string }) {
+  return <OneUnit key={id} name={id} />;
+}
+
+function OneUnit({ name }: { readonly name: string }) {
   const [chosen, setChosen] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [isEditing, setEditing] = useState(false);

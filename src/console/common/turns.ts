@@ -1,0 +1,28 @@
+/** Work that is done piece by piece, each in a task of its own: a slow panel takes a touch in between. */
+const waiting: (() => void)[] = [];
+let isCalled = false;
+/** A message to oneself is a task that no timer holds up, in a page in the background either. */
+const { port1: bell, port2: caller } = new MessageChannel();
+
+bell.onmessage = () => {
+  isCalled = false;
+  const work = waiting.shift();
+  call();
+  work?.();
+};
+
+function call(): void {
+  if (isCalled || waiting.length === 0) return;
+  isCalled = true;
+  caller.postMessage(null);
+}
+
+/** Does it when those that came before are done. @returns takes it back, while it has not begun. */
+export function inTurn(work: () => void): () => void {
+  waiting.push(work);
+  call();
+  return () => {
+    const at = waiting.indexOf(work);
+    if (at >= 0) waiting.splice(at, 1);
+  };
+}
