@@ -9,10 +9,60 @@ import { defineConfig } from 'vite';
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.resolve(here, '../..', process.env.LINESIDE_DIST ?? 'dist');
 
-/** Output folder and pages, by the mode. */
+/** Output folder and pages, by the mode: the name of a page, its folder, its title until it has drawn one, and what else its root says. */
 const PAGES = {
-  production: ['console', { login: 'login/index.html', hmi: 'hmi/index.html', data: 'desk/index.html' }],
-  sheet: ['parts-sheet', { sheet: 'sheet/index.html' }],
+  production: [
+    'console',
+    [
+      { name: 'login', folder: 'login', title: 'Lineside: sign in' },
+      { name: 'hmi', folder: 'hmi', title: 'Lineside' },
+      { name: 'data', folder: 'desk', title: 'Lineside', root: ' data-density="desk"' },
+    ],
+  ],
+  sheet: ['parts-sheet', [{ name: 'sheet', folder: 'sheet', title: 'Lineside parts' }]],
+};
+
+const fileOf = ({ folder }) => path.join(here, folder, 'index.html');
+
+/** All pages begin alike: what differs stands in the table. */
+const page = ({ title, root = '' }) => `<!doctype html>
+<html lang="en"${root}>
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="../common/icon.svg" />
+  </head>
+  <body>
+    <div id="app"></div>
+    <script type="module" src="./main.tsx"></script>
+  </body>
+</html>
+`;
+
+const pagesOf = (pages) => {
+  const texts = new Map(pages.map((each) => [fileOf(each), page(each)]));
+  return { name: 'pages', enforce: 'pre', resolveId: (id) => (texts.has(id) ? id : null), load: (id) => texts.get(id) ?? null };
+};
+
+/**
+ * Cascade layers, the later ones count for more: in whatever order a page loads style sheets, a view changes a part of it, and the phone changes
+ * all of them. A style sheet is of the layer of its folder; a page's own is of the views.
+ */
+const LAYERS = ['vendor', 'common', 'frame', 'parts', 'plant', 'views', 'phone'];
+
+function layerOf(file) {
+  const at = path.relative(here, file).split(path.sep);
+  if (at[0] === '..' || file.includes('node_modules')) return 'vendor';
+  const named = [path.basename(file, '.css'), at[0]].find((name) => LAYERS.includes(name));
+  return named ?? 'views';
+}
+
+const layers = {
+  name: 'layers',
+  enforce: 'pre',
+  transform: (code, id) => (id.endsWith('.css') ? { code: `@layer ${LAYERS.join(', ')};\n@layer ${layerOf(id)} {\n${code}\n}\n`, map: null } : null),
 };
 
 /** Tells `words` in which file its words stand, by which a language that is one file names them (docs/add/language.md). */
@@ -50,16 +100,13 @@ export default defineConfig(({ mode }) => ({
   base: '/',
   publicDir: false,
   cacheDir: path.join(dist, '.vite'),
-  plugins: [namedWords, preact({ devToolsEnabled: false, prefreshEnabled: false })],
+  plugins: [pagesOf(PAGES[mode][1]), layers, namedWords, preact({ devToolsEnabled: false, prefreshEnabled: false })],
   build: {
     outDir: path.join(dist, PAGES[mode][0]),
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0, // a data: address is not 'self'
     modulePreload: { polyfill: false },
-    rollupOptions: {
-      input: Object.fromEntries(Object.entries(PAGES[mode][1]).map(([name, page]) => [name, path.join(here, page)])),
-      output: { manualChunks: chunkOf },
-    },
+    rollupOptions: { input: Object.fromEntries(PAGES[mode][1].map((each) => [each.name, fileOf(each)])), output: { manualChunks: chunkOf } },
   },
 }));

@@ -189,7 +189,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('note-text').fill('Sight glass of TK201 <b>dirty</b>');
     await page.getByTestId('note-unit').selectOption('tk201');
     await page.getByTestId('note-send').click();
-    await says(page.getByTestId('note-error'), /./);
+    await says(page.getByTestId('note-fault'), /./);
     await page.getByTestId('note-to').fill('Otto Ops');
     await page.getByTestId('note-send').click();
     await says(page.getByTestId('note-1'), /olga of the shift.*Otto Ops.*TK201.*Sight glass of TK201 <b>dirty<\/b>/);

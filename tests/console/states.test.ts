@@ -3,7 +3,7 @@
  * tables, so that a new one is looked at by itself; one that shows one thing has a row in `OF_ONE`. The gate looks at each state on one kind of screen,
  * `CONSOLE_STATES=all` on all of them, and in both consoles (`npm run long states`).
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import t, { type Test as Tap } from 'tap';
@@ -42,7 +42,8 @@ interface View {
 function viewsOf(console: ConsolePath): View[] {
   const table = path.join(SOURCES, CONSOLES[console], 'views.ts');
   return [...readFileSync(table, 'utf8').matchAll(/import \{ (\w+) \} from '(\.\.\/views\/[^']+)\.js'/g)].map(([, constant = '', file = '']) => {
-    const text = readFileSync(path.join(path.dirname(table), `${file}.tsx`), 'utf8');
+    const source = path.join(path.dirname(table), file);
+    const text = readFileSync(existsSync(`${source}.ts`) ? `${source}.ts` : `${source}.tsx`, 'utf8');
     const definition = new RegExp(`const ${constant}: ViewDefinition = \\{([^]*?)\\};$`, 'm').exec(text)?.[1] ?? '';
     return { name: /\bname: '([^']+)'/.exec(definition)?.[1] ?? '', hasPlace: /\baction: '/.test(definition) };
   });

@@ -207,7 +207,7 @@ t.test('the views of the console', async (t) => {
     await page.getByTestId(`shelve-${name}`).click();
     await page.getByTestId('shelve-2h').click();
     await page.getByTestId('shelve-send').click();
-    await says(page.getByTestId('shelve-error'), /at least/i, 'a shelf has a reason');
+    await says(page.getByTestId('shelve-fault'), /at least/i, 'a shelf has a reason');
     await page.getByTestId('reason').fill('level switch is being changed');
     t.strictSame(await flawsOf(page, 'alarm-shelve'), []);
     await page.getByTestId('shelve-send').click();

@@ -2,7 +2,7 @@ import '../common/theme.css';
 import '../frame/layout.css';
 import '../frame/pages.css';
 import './desk.css';
-import '../frame/phone.css?data'; // a copy of its own: what both consoles share is loaded before their views, and this has the last word
+import '../frame/phone.css';
 import { t } from '../common/strings.js';
 import { openConsole } from '../frame/app.js';
 import { VIEWS } from './views.js';

@@ -3,6 +3,7 @@
  * Where there is but one thing to do, nobody is asked.
  */
 import { useEffect, useState } from 'preact/hooks';
+import { CodeField } from '../common/code-field.js';
 import { Dialog } from '../common/dialog.js';
 import { type BegunFactor, EnrolFactor, FACTOR } from '../common/enrol-factor.js';
 import { Fault } from '../common/fault.js';
@@ -153,17 +154,7 @@ function Proof({ own, wish, whyNot, onBegun, onRemoved, onClose }: ProofProps) {
       <p class="hint">{proofText(wish, own)}</p>
       <Fault text={sending.fault} testid="factor-error" />
       <Field id="factor-password" label={t.password} type="password" autoComplete="current-password" value={password} onInput={setPassword} autoFocus />
-      {!isNew && (
-        <Field
-          id="factor-code"
-          label={own.app ? t.secondCode : say.recoveryCode}
-          autoComplete="one-time-code"
-          hint={own.app ? t.secondCodeRule : ''}
-          mono
-          value={code}
-          onInput={setCode}
-        />
-      )}
+      {!isNew && <CodeField id="factor-code" hasApp={own.app} value={code} onInput={setCode} />}
       {wish.what === 'app' && own.passkeys.length === 0 && whyNot !== '' && (
         <p class="hint" data-testid="no-passkeys">
           {whyNot}

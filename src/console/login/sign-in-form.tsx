@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../data/api.js';
 import type { AuthConfig, Session } from '../data/types.js';
+import { CodeField } from '../common/code-field.js';
 import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { codeGiven, passkeyWords as say, waysAsked, whyNoPasskeys, withPasskey } from '../common/passkey.js';
@@ -49,7 +50,6 @@ export function SignInForm({ config, ended, onSignedIn, signIn = signInByCookie 
   };
   const hasPasskey = ways?.includes('passkey') === true;
   const whyNot = hasPasskey ? whyNoPasskeys(config) : '';
-  const hasApp = ways?.includes('app') === true;
   return (
     <form onSubmit={submit} noValidate>
       {sending.fault === '' && <Ended text={ended} />}
@@ -65,17 +65,7 @@ export function SignInForm({ config, ended, onSignedIn, signIn = signInByCookie 
         </p>
       )}
       {ways ? (
-        <Field
-          key="code"
-          id="second-code"
-          label={hasApp ? t.secondCode : say.recoveryCode}
-          value={code}
-          onInput={setCode}
-          autoComplete="one-time-code"
-          hint={hasApp ? t.secondCodeRule : ''}
-          mono
-          autoFocus={!hasPasskey}
-        />
+        <CodeField key="code" id="second-code" hasApp={ways.includes('app')} value={code} onInput={setCode} autoFocus={!hasPasskey} />
       ) : (
         <>
           <Field id="username" label={t.username} value={username} onInput={setUsername} autoComplete="username" autoFocus />

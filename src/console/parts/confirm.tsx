@@ -8,13 +8,14 @@ import { useSend } from '../common/use-send.js';
 export interface ConfirmProps {
   readonly title: string;
   /** What it does, in plain words. */
-  readonly text: string;
+  readonly text?: ComponentChildren;
   /** On the button that does it. */
   readonly verb: string;
   readonly testid: string;
+  readonly wide?: boolean;
   /** What is missing before it can be sent; '' when nothing is. */
   readonly judge?: () => string;
-  readonly onSend: () => Promise<void>;
+  readonly onSend: () => Promise<unknown>;
   /** Once it is done, in place of `onClose`. */
   readonly onSent?: () => void;
   readonly onClose: () => void;
@@ -22,7 +23,7 @@ export interface ConfirmProps {
   readonly children?: ComponentChildren;
 }
 
-export function Confirm({ title, text, verb, testid, judge, onSend, onClose, onSent = onClose, children }: ConfirmProps) {
+export function Confirm({ title, text, verb, testid, wide = false, judge, onSend, onClose, onSent = onClose, children }: ConfirmProps) {
   const sending = useSend();
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -34,9 +35,9 @@ export function Confirm({ title, text, verb, testid, judge, onSend, onClose, onS
     });
   };
   return (
-    <Dialog title={title} testid={`${testid}-dialog`} onClose={onClose}>
+    <Dialog title={title} testid={`${testid}-dialog`} wide={wide} onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        <p>{text}</p>
+        {text !== undefined && <p>{text}</p>}
         <Fault text={sending.fault} code={sending.code} testid={`${testid}-fault`} />
         {children}
         <div class="dialog-actions">

@@ -3,11 +3,9 @@ import { useState } from 'preact/hooks';
 import { mayWithdraw, setPriority, withdrawBatch } from '../data/new-batch.js';
 import { can } from '../data/session.js';
 import type { BatchDetail } from '../data/types.js';
-import { Dialog } from '../common/dialog.js';
-import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
-import { t, words } from '../common/strings.js';
-import { useSend } from '../common/use-send.js';
+import { words } from '../common/strings.js';
+import { Confirm } from '../parts/confirm.js';
 import { ChangeBatch } from './change-batch.js';
 
 const said = words({
@@ -64,57 +62,22 @@ interface AskedProps {
 
 function PriorityDialog({ batch, onClose }: AskedProps) {
   const [text, setText] = useState(String(batch.priority));
-  const sending = useSend();
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    const priority = Number(text.trim());
-    if (!/^\d+$/.test(text.trim()) || priority > 1000) return sending.refuse(said.needed);
-    void sending.run(async () => {
-      await setPriority(batch.name, priority);
-      onClose();
-    });
-  };
+  const judge = (): string => (/^\d+$/.test(text.trim()) && Number(text.trim()) <= 1000 ? '' : said.needed);
   return (
-    <Dialog title={`${said.priority}: ${batch.batchID}`} testid="priority-dialog" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} code={sending.code} testid="priority-error" />
-        <Field id="priority" label={said.priority} value={text} onInput={setText} hint={said.hint} autoFocus />
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="button primary" disabled={sending.busy} data-testid="priority-send">
-            {said.set(text.trim())}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <Confirm
+      title={`${said.priority}: ${batch.batchID}`}
+      verb={said.set(text.trim())}
+      testid="priority"
+      judge={judge}
+      onSend={() => setPriority(batch.name, Number(text.trim()))}
+      onClose={onClose}
+    >
+      <Field id="priority" label={said.priority} value={text} onInput={setText} hint={said.hint} autoFocus />
+    </Confirm>
   );
 }
 
 function WithdrawDialog({ batch, onClose }: AskedProps) {
-  const sending = useSend();
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void sending.run(async () => {
-      await withdrawBatch(batch);
-      onClose();
-    });
-  };
-  return (
-    <Dialog title={said.withdrawOf(batch.batchID)} testid="withdraw-dialog" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} code={sending.code} testid="withdraw-error" />
-        <p>{said.sure}</p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="button primary" disabled={sending.busy} data-testid="withdraw-send">
-            {said.withdrawOf(batch.batchID)}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
+  const title = said.withdrawOf(batch.batchID);
+  return <Confirm title={title} text={said.sure} verb={title} testid="withdraw" onSend={() => withdrawBatch(batch)} onClose={onClose} />;
 }

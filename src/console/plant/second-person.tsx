@@ -4,6 +4,7 @@ import { ApiError } from '../data/api.js';
 import { stale } from '../data/plant.js';
 import { config, me } from '../data/session.js';
 import type { Prompt, SecondPerson as Person } from '../data/types.js';
+import { CodeField } from '../common/code-field.js';
 import { Fault } from '../common/fault.js';
 import { FactList } from '../common/fact-list.js';
 import { Field } from '../common/field.js';
@@ -101,18 +102,7 @@ export function SecondPerson({ prompt, answer, reason, isGone, noLink, onBack, o
       <Fault text={isGone && !sending.busy ? t.gone : sending.fault} code={isGone ? '' : sending.code} testid="second-error" />
       <Field id="second-username" label={text.name} value={username} onInput={setUsername} autoFocus />
       <Field id="second-password" label={text.password} type="password" value={password} onInput={setPassword} />
-      {ways && (
-        <Field
-          id="second-code"
-          label={ways.includes('app') ? t.secondCode : passkeyWords.recoveryCode}
-          autoComplete="one-time-code"
-          hint={ways.includes('app') ? t.secondCodeRule : ''}
-          mono
-          value={code}
-          onInput={setCode}
-          autoFocus={!hasPasskey}
-        />
-      )}
+      {ways && <CodeField id="second-code" hasApp={ways.includes('app')} value={code} onInput={setCode} autoFocus={!hasPasskey} />}
       <div class="dialog-actions">
         <button type="button" class="button" onClick={onBack} data-testid="second-back">
           {text.back}

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { needsPassword, needsSignIn, signed, signInAddress } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
 import type { Second } from '../data/types.js';
+import { CodeField } from '../common/code-field.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
@@ -125,18 +126,7 @@ export function SignDialog({ title, words = {}, meanings, lengthMin, suggestions
               {hasPasskey ? say.proofNeeded : t.secondCodeNeeded}
             </p>
           )}
-          {ways && (
-            <Field
-              id="sign-code"
-              label={ways.includes('app') ? t.secondCode : say.recoveryCode}
-              autoComplete="one-time-code"
-              hint={ways.includes('app') ? t.secondCodeRule : ''}
-              mono
-              value={code}
-              onInput={setCode}
-              autoFocus={!hasPasskey}
-            />
-          )}
+          {ways && <CodeField id="sign-code" hasApp={ways.includes('app')} value={code} onInput={setCode} autoFocus={!hasPasskey} />}
           <div class="dialog-actions">
             <button type="button" class="button" onClick={onClose}>
               {t.cancel}

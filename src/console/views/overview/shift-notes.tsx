@@ -5,13 +5,12 @@ import { site, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { readNotes, writeNote } from '../../data/shift-notes.js';
 import type { LogPage, ShiftNote } from '../../data/types.js';
-import { Dialog } from '../../common/dialog.js';
-import { Fault, ReadFault } from '../../common/fault.js';
+import { ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { Field } from '../../common/field.js';
-import { t, words } from '../../common/strings.js';
+import { words } from '../../common/strings.js';
 import { momentText } from '../../common/text.js';
-import { useSend } from '../../common/use-send.js';
+import { Confirm } from '../../parts/confirm.js';
 
 const said = words({
   en: {
@@ -170,46 +169,37 @@ function NoteDialog({ asked: { handOver, corrects }, onClose, onWritten }: NoteD
   const [text, setText] = useState('');
   const [to, setTo] = useState('');
   const [unit, setUnit] = useState('');
-  const sending = useSend();
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (handOver && to.trim() === '') return sending.refuse(said.toNeeded);
-    if (text.trim() === '') return sending.refuse(said.needed);
-    void sending.run(async () => {
-      await writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) });
-      onWritten();
-    });
+  const judge = (): string => {
+    if (handOver && to.trim() === '') return said.toNeeded;
+    return text.trim() === '' ? said.needed : '';
   };
   return (
-    <Dialog title={handOver ? said.handOver : corrects === undefined ? said.add : said.corrects(corrects)} testid="note-dialog" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <Fault text={sending.fault} code={sending.code} testid="note-error" />
-        {handOver && <Field id="note-to" label={said.to} value={to} onInput={setTo} hint={said.toHint} autoFocus />}
-        <div class="field">
-          <label for="note-text">{said.text}</label>
-          <textarea id="note-text" rows={4} maxLength={2000} value={text} onInput={(event) => setText(event.currentTarget.value)} data-testid="note-text" />
-        </div>
-        <div class="field">
-          <label for="note-unit">{said.unit}</label>
-          <select id="note-unit" class="select" value={unit} onChange={(event) => setUnit(event.currentTarget.value)} data-testid="note-unit">
-            <option value="">{said.noUnit}</option>
-            {units.value.map(({ name }) => (
-              <option key={name} value={name}>
-                {name.toUpperCase()}
-              </option>
-            ))}
-          </select>
-        </div>
-        <p class="hint">{said.stays}</p>
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="button primary" disabled={sending.busy} data-testid="note-send">
-            {said.send}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <Confirm
+      title={handOver ? said.handOver : corrects === undefined ? said.add : said.corrects(corrects)}
+      verb={said.send}
+      testid="note"
+      judge={judge}
+      onSend={() => writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) })}
+      onSent={onWritten}
+      onClose={onClose}
+    >
+      {handOver && <Field id="note-to" label={said.to} value={to} onInput={setTo} hint={said.toHint} autoFocus />}
+      <div class="field">
+        <label for="note-text">{said.text}</label>
+        <textarea id="note-text" rows={4} maxLength={2000} value={text} onInput={(event) => setText(event.currentTarget.value)} data-testid="note-text" />
+      </div>
+      <div class="field">
+        <label for="note-unit">{said.unit}</label>
+        <select id="note-unit" class="select" value={unit} onChange={(event) => setUnit(event.currentTarget.value)} data-testid="note-unit">
+          <option value="">{said.noUnit}</option>
+          {units.value.map(({ name }) => (
+            <option key={name} value={name}>
+              {name.toUpperCase()}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p class="hint">{said.stays}</p>
+    </Confirm>
   );
 }

@@ -4,13 +4,12 @@ import { comment, finalize, readIntegrity, review } from '../../data/records.js'
 import { can } from '../../data/session.js';
 import { readMeanings, signResource } from '../../data/signatures.js';
 import type { BatchRecord, ConsolidatedRecord } from '../../data/types.js';
-import { Dialog } from '../../common/dialog.js';
-import { Fault, ReadFault } from '../../common/fault.js';
+import { ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { Field } from '../../common/field.js';
 import { meaningText, t, word, words } from '../../common/strings.js';
 import { fullMomentText } from '../../common/text.js';
-import { useSend } from '../../common/use-send.js';
+import { Confirm } from '../../parts/confirm.js';
 import { SignDialog } from '../../plant/sign-dialog.js';
 import { phaseText } from './record-words.js';
 import { VerifyDialog } from './verify-dialog.js';
@@ -311,34 +310,23 @@ interface CommentDialogProps {
 function CommentDialog({ title, name, onDone, onClose }: CommentDialogProps) {
   const [said, setSaid] = useState('');
   const [about, setAbout] = useState('');
-  const sending = useSend();
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (said.trim() === '') return sending.refuse(t.fillIn);
-    void sending.run(async () => {
-      await comment(name, said.trim(), about.trim());
-      onDone();
-    });
-  };
   return (
-    <Dialog title={`${text.yourComment}: ${title}`} testid="comment-dialog" wide onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <p>{text.commentText}</p>
-        <Fault text={sending.fault} code={sending.code} testid="comment-fault" />
-        <div class="field">
-          <label for="comment-text">{text.yourComment}</label>
-          <textarea id="comment-text" rows={4} maxLength={COMMENT_LENGTH_MAX} value={said} onInput={(event) => setSaid(event.currentTarget.value)} data-testid="comment-text" />
-        </div>
-        <Field id="comment-about" label={text.commentOn} value={about} onInput={setAbout} />
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="button primary" disabled={sending.busy} data-testid="comment-send">
-            {sending.busy ? t.sending : text.send}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <Confirm
+      title={`${text.yourComment}: ${title}`}
+      text={text.commentText}
+      verb={text.send}
+      testid="comment"
+      wide
+      judge={() => (said.trim() === '' ? t.fillIn : '')}
+      onSend={() => comment(name, said.trim(), about.trim())}
+      onSent={onDone}
+      onClose={onClose}
+    >
+      <div class="field">
+        <label for="comment-text">{text.yourComment}</label>
+        <textarea id="comment-text" rows={4} maxLength={COMMENT_LENGTH_MAX} value={said} onInput={(event) => setSaid(event.currentTarget.value)} data-testid="comment-text" />
+      </div>
+      <Field id="comment-about" label={text.commentOn} value={about} onInput={setAbout} />
+    </Confirm>
   );
 }
