@@ -1,5 +1,6 @@
 /** A manager's tasks: at a desk what was made and what comes, on the phone how it stands now. */
 import { raiseAlarm, says } from '../console/person.js';
+import { eventually } from '../support/api-client.js';
 import { DESK, expect, PHONE, type Stage, Walk } from './walk.js';
 
 export async function manager(stage: Stage): Promise<void> {
@@ -20,7 +21,7 @@ export async function manager(stage: Stage): Promise<void> {
     expect('a file', download.suggestedFilename().endsWith('.csv'));
     await page.evaluate('window.print = () => { window.asked = true; }');
     await page.getByTestId('production-print').click();
-    expect('the printer is asked', (await page.evaluate('window.asked')) === true);
+    await eventually('the printer is asked', () => page.evaluate('window.asked === true')); // when everything is drawn that belongs on paper
   });
 
   await walk.task('goes from a batch that was made to its record', async (page) => {
