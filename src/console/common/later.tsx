@@ -41,13 +41,13 @@ export function later<Props extends object>(read: () => Promise<ComponentType<Pr
   };
   ahead.push(ask);
   return function Later(props: Props) {
-    const [, setFound] = useState(found);
+    const [, setRead] = useState(found !== undefined);
     const [fault, setFault] = useState('');
     useEffect(() => {
       let again = 0;
       const get = (): void => {
         ask().then(
-          () => setFound(() => found),
+          () => setRead(true),
           (refused: unknown) => {
             setFault(faultText(refused));
             takeNewConsole();
