@@ -1,6 +1,7 @@
 /** What the shifts tell each other. A note is never changed: what was wrong in one is put right by a further one. */
 import { useEffect, useState } from 'preact/hooks';
 import { Latest } from '../../data/latest.js';
+import { Once } from '../../data/once.js';
 import { site, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { readNotes, writeNote } from '../../data/shift-notes.js';
@@ -177,12 +178,13 @@ function NoteDialog({ asked: { handOver, corrects }, onClose, onWritten }: NoteD
   const [to, setTo] = useState('');
   const [unit, setUnit] = useState('');
   const sending = useSend();
+  const [once] = useState(() => new Once());
   const submit = (event: Event): void => {
     event.preventDefault();
     if (handOver && to.trim() === '') return sending.refuse(said.toNeeded);
     if (text.trim() === '') return sending.refuse(said.needed);
     void sending.run(async () => {
-      await writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) });
+      await writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) }, once);
       onWritten();
     });
   };

@@ -1,5 +1,6 @@
 /** Who answers for a record: its state, signatures, seal and comments, and what a person may add before it is sealed. */
 import { useEffect, useState } from 'preact/hooks';
+import { Once } from '../../data/once.js';
 import { comment, finalize, readIntegrity, review } from '../../data/records.js';
 import { can } from '../../data/session.js';
 import { readMeanings, signResource } from '../../data/signatures.js';
@@ -311,12 +312,13 @@ interface CommentDialogProps {
 function CommentDialog({ title, name, onDone, onClose }: CommentDialogProps) {
   const [said, setSaid] = useState('');
   const [about, setAbout] = useState('');
+  const [once] = useState(() => new Once());
   const sending = useSend();
   const submit = (event: Event): void => {
     event.preventDefault();
     if (said.trim() === '') return sending.refuse(t.fillIn);
     void sending.run(async () => {
-      await comment(name, said.trim(), about.trim());
+      await comment(name, said.trim(), about.trim(), once);
       onDone();
     });
   };
