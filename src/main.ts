@@ -91,7 +91,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   // ------------------------------------------------------------ records, batches and alarms
   const evidence = () => verifyEvidence({ store, queries, keys }, [domains.changeRequestEvidence, domains.reviewEvidence]);
   const audit = joins.join(domains.joinAudit({ ...ground, ledger, newestMs: storage.newestAuditMs, evidence, file: storage.checkFile }));
-  storage.watchDamage((fault) => audit.evidence.damagedFile(fault));
+  storage.watchDamage((damage) => audit.evidence.damaged(damage));
   const reviews = joins.join(domains.joinReviews({ ...ground, rightsOf: (groups) => access.roles.rightsOf(groups) }));
   joins.join(domains.joinProcedures(ground));
   joins.join(domains.joinRecipes(ground));

@@ -19,7 +19,7 @@ import type { Finding } from '../platform/ledger/gaps.js';
 import { inspectDataDir, lostWhole } from '../platform/ledger/inspect.js';
 import { type DeviceKeys, openDeviceKeys } from '../platform/ledger/keys.js';
 import { LedgerFault, openLedger, type ThreadLedger } from '../platform/ledger/ledger.js';
-import { type LedgerQueries, openQueries } from '../platform/ledger/queries.js';
+import { type Damage, type LedgerQueries, openQueries } from '../platform/ledger/queries.js';
 import { momentOf, witnessOf } from '../platform/store/clock-witness.js';
 import { pastRows } from '../platform/store/past-rows.js';
 import { Store } from '../platform/store/store.js';
@@ -49,7 +49,7 @@ export interface Storage extends Part {
   /** The first thing that is wrong with the structure of `state.db`; null when nothing. */
   readonly checkFile: () => Promise<string | null>;
   /** Called when a query meets damage in a file. */
-  watchDamage(listener: (fault: string) => void): void;
+  watchDamage(listener: (damage: Damage) => void): void;
 }
 
 export interface Surroundings {
@@ -96,13 +96,14 @@ export async function openStorage({ settings, clock, log, build }: Surroundings)
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const fileCheck = new StateFileCheck(dataDir);
-  const listeners: ((fault: string) => void)[] = [];
+  const listeners: ((damage: Damage) => void)[] = [];
   const queries = openQueries(
     dataDir,
     () => store.recorded,
     died,
-    (fault) => {
-      for (const listener of listeners) guarded('listener of damaged storage', () => listener(fault));
+    (damage) => {
+      log.error({ ...damage }, 'a part of state.db cannot be read');
+      for (const listener of listeners) guarded('listener of damaged storage', () => listener(damage));
     },
   );
   pastRows(store).connect(queries);

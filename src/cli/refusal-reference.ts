@@ -221,6 +221,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   too_many_open: 'too many change requests of the site wait for a decision; `limit` says how many may',
   too_many_past_runs: 'the manifests are about more ended batches than one request takes: send them in several',
   too_many_samples: 'more values were recorded of the batch than a record takes; ask the historian, or leave out `historian=true`',
+  too_many_sets: 'the site keeps as many saved sets of curves as it may; `limit` says how many',
   too_many_streams: 'as many live streams are open from the address as are allowed',
   transition_not_enabled: 'the step before the transition is not active',
   trial_open: 'a trial of the cable acceptance is under way',

@@ -206,6 +206,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   too_many_open: 'Decide or withdraw requests that wait.',
   too_many_past_runs: 'Cut the manifests into several requests, with those of `limit` batches at most in each.',
   too_many_samples: 'Ask the [historian](../engineering/historian.md) for one tag at a time, with an aggregate.',
+  too_many_sets: 'Delete a saved set of curves that nobody needs.',
   too_many_streams: 'Close streams that nobody looks at; one stream carries many subscriptions.',
   transition_not_enabled: 'Fire a transition behind a step that is active.',
   trial_open: 'Mark its end, and wait until every channel is Good again, or a minute.',

@@ -29,6 +29,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** ETag of what was read: what has changed since is not written. */
   readonly ifMatch?: string | undefined;
+  /** Of the anti-replay header: the same once more for what must not be done twice. Absent: a fresh one. */
+  readonly nonce?: string;
   /** Of an answer that may be longer than others. */
   readonly bytesMax?: number;
 }
@@ -152,7 +154,7 @@ export class Api {
       headers: {
         Accept: accept,
         ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
-        ...(method === 'GET' ? {} : { 'X-DCS-Nonce': nonce() }),
+        ...(method === 'GET' ? {} : { 'X-DCS-Nonce': options.nonce ?? nonce() }),
         ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),
         ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
         ...(background ? { 'X-Lineside-Background': 'true' } : {}),

@@ -134,6 +134,43 @@ t.test('answers that come late, or not at all', async (t) => {
     t.equal(await page.getByTestId('note-list').locator('li').count(), 46, 'each once');
   });
 
+  await t.test('a note that is damaged on the disk of the box is named, beside those that can be read', async () => {
+    const damaged = async (route: Route): Promise<void> => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { items: { id: number }[] };
+      await route.fulfill({ response: answer, json: { ...body, items: body.items.filter(({ id }) => id !== 45), damaged: [45] } });
+    };
+    await page.route(`**${SITE}/shift-notes?*`, damaged);
+    await page.getByTestId('note-add').click();
+    await page.getByTestId('note-text').fill('and one more');
+    await page.getByTestId('note-send').click();
+    await says(page.getByTestId('shift-notes').getByTestId('damaged-entries'), /^Entry 45 is damaged on the disk of the box/);
+    await page.getByTestId('note-44').waitFor();
+    await page.unroute(`**${SITE}/shift-notes?*`, damaged);
+  });
+
+  await t.test('a start that failed begins nothing twice', async (t) => {
+    const begun = async (fails: boolean): Promise<string> => {
+      const page = await panelOf(browser);
+      await page.addInitScript(`(() => {
+        const begun = (window.begun = []);
+        const every = window.setInterval;
+        window.setInterval = (run, ms) => (begun.push(ms), every(run, ms));
+        window.WebSocket = class extends WebSocket { constructor(...address) { super(...address); begun.push('stream'); } };
+      })()`);
+      let left = fails ? 1 : 0;
+      await page.route(`**${SITE}/units?*`, (route) => (left-- > 0 ? route.abort() : route.continue()));
+      await page.goto(`${box.base}/hmi#/audit`);
+      await signIn(page, 'olga');
+      await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+      await page.getByTestId('audit-view').waitFor();
+      const found = (await page.evaluate('JSON.stringify(begun.map(String).sort())')) as string;
+      await page.context().close();
+      return found;
+    };
+    t.equal(await begun(true), await begun(false));
+  });
+
   await t.test('what the page asks by itself keeps no abandoned session alive', async (t) => {
     const started = await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Start' });
     t.equal(started.status, 200, started.text);

@@ -487,6 +487,19 @@ t.test('the views of the console', async (t) => {
     const audited = (await admin.get(`${SITE}/audit?limit=20`)).body.items as { displayName: string; target: { kind: string; name: string } }[];
     t.ok(audited.some(({ displayName, target }) => displayName === 'olga of the shift' && target.kind === 'TrendSet' && target.name === 'heating-of-rx101'));
 
+    await page.getByTestId('saved-sets').click();
+    await page.getByTestId('set-remove-heating-of-rx101').click();
+    await says(page.getByTestId('set-remove-dialog'), /Heating of RX101.*deleted for everybody/s, 'it is asked first');
+    t.strictSame(await flawsOf(page, 'trend-set-remove'), []);
+    await page.getByTestId('set-remove-dialog').getByText('Cancel').click();
+    await page.getByTestId('set-heating-of-rx101').waitFor();
+    t.equal((await admin.get(`${SITE}/trendsets/heating-of-rx101`)).status, 200);
+    await page.getByTestId('set-remove-heating-of-rx101').click();
+    await page.getByTestId('set-remove-send').click();
+    await page.getByTestId('sets-dialog').waitFor();
+    t.equal((await admin.get(`${SITE}/trendsets/heating-of-rx101`)).status, 404);
+    await page.getByTestId('sets-done').click();
+
     await page.getByTestId('batch-range').click();
     await page.getByTestId('batch-range-search').fill('VIEW-1');
     await page.getByTestId('range-VIEW-1').click();

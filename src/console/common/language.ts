@@ -2,6 +2,7 @@
  * The language of the page: that of the browser, or the one that a person chose on this panel. English and German stand where they are said; a further
  * language is one file of `languages/`, which is read before any word is chosen (docs/add/language.md).
  */
+import { keepHere, keptHere } from './kept-here.js';
 import type { LanguageFile } from './translated.js';
 
 /** Those of `languages/` by their two letters, none of which is read unless it is spoken. */
@@ -16,7 +17,7 @@ export const LANGUAGES: Readonly<Record<string, string>> = {
 
 const KEY = 'lineside.language';
 
-export const language = named(localStorage.getItem(KEY)) ?? named(navigator.language.slice(0, 2).toLowerCase()) ?? 'en';
+export const language = named(keptHere(KEY)) ?? named(navigator.language.slice(0, 2).toLowerCase()) ?? 'en';
 
 /** Of a language that is a file; one that does not come leaves the page English. */
 export const translation: Partial<LanguageFile> = (await FILES[language]?.().catch(() => undefined)) ?? {};
@@ -33,6 +34,6 @@ function named(text: string | null): string | undefined {
 /** Kept on this panel. All words are chosen when the page is read, so it is read anew, at the same address. */
 export function speak(chosen: string): void {
   if (chosen === language) return;
-  localStorage.setItem(KEY, chosen);
+  keepHere(KEY, chosen);
   location.reload();
 }

@@ -21,9 +21,13 @@ export async function readAhead(): Promise<void> {
 
 /** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
 function takeNewConsole(): void {
-  const takenMs = Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0);
-  if (takenMs >= 0 && takenMs < TAKE_AGAIN_MS) return; // the box is away, not new
-  sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
+  try {
+    const takenMs = Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0);
+    if (takenMs >= 0 && takenMs < TAKE_AGAIN_MS) return; // the box is away, not new
+    sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
+  } catch {
+    return; // a browser that keeps nothing would load the page again and again
+  }
   location.reload();
 }
 

@@ -1,3 +1,4 @@
+import { Damaged } from './damaged.js';
 import { ReadFault } from './fault.js';
 import { t } from './strings.js';
 import type { Log } from './use-log.js';
@@ -7,6 +8,7 @@ export function LogFoot({ log }: { readonly log: Log<unknown> }) {
   return (
     <div class="log-foot">
       <ReadFault text={log.fault} />
+      <Damaged entries={log.damaged} />
       <span class="hint" role="status">
         {log.busy ? t.reading : t.entries(log.items.length)}
       </span>

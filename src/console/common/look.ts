@@ -1,5 +1,6 @@
 /** Light, dark or as the panel says: chosen by a person and kept on this panel. The colours themselves stand in theme.css. */
 import { signal } from '@preact/signals';
+import { keepHere, keptHere } from './kept-here.js';
 
 export const LOOKS = ['auto', 'light', 'dark'] as const;
 export type Look = (typeof LOOKS)[number];
@@ -10,7 +11,7 @@ export const look = signal<Look>(stored());
 mark(look.peek());
 
 function stored(): Look {
-  const kept = localStorage.getItem(KEY);
+  const kept = keptHere(KEY);
   return LOOKS.find((each) => each === kept) ?? 'auto';
 }
 
@@ -21,6 +22,6 @@ function mark(chosen: Look): void {
 
 export function choose(chosen: Look): void {
   look.value = chosen;
-  localStorage.setItem(KEY, chosen);
+  keepHere(KEY, chosen);
   mark(chosen);
 }

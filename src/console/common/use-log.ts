@@ -13,6 +13,8 @@ export interface Log<T> {
   readonly total: number | undefined;
   /** Files whose part of the log is not in `items`. */
   readonly unreadable: readonly string[];
+  /** Entries that are not in `items`, because they are damaged on the box. */
+  readonly damaged: readonly string[];
   readonly fault: string;
   readonly busy: boolean;
   readonly hasMore: boolean;
@@ -30,6 +32,7 @@ export function useLog<T>(read: (cursor: string, options?: RequestOptions) => Pr
   const [total, setTotal] = useState<number | undefined>(undefined);
   const [cursor, setCursor] = useState<string | null>(null);
   const [unreadable, setUnreadable] = useState<readonly string[]>([]);
+  const [damaged, setDamaged] = useState<readonly string[]>([]);
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
   const [count, setCount] = useState(0);
@@ -44,7 +47,9 @@ export function useLog<T>(read: (cursor: string, options?: RequestOptions) => Pr
           setItems([...before, ...page.items]);
           setCursor(page.nextCursor);
           setTotal(page.total);
-          setUnreadable((known) => [...new Set([...(from === '' ? [] : known), ...(page.unreadable ?? [])])]);
+          const more = (known: readonly string[], found: readonly (string | number)[] = []) => [...new Set([...(from === '' ? [] : known), ...found.map(String)])];
+          setUnreadable((known) => more(known, page.unreadable));
+          setDamaged((known) => more(known, page.damaged));
           isBack.current = from !== ''; // an older page may be empty: the archive is looked through piece by piece
           setFault('');
         },
@@ -67,12 +72,12 @@ export function useLog<T>(read: (cursor: string, options?: RequestOptions) => Pr
   const more = async (): Promise<void> => {
     if (cursor !== null) await look(cursor, items);
   };
-  return { items, total, unreadable, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
+  return { items, total, unreadable, damaged, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
 }
 
 const nothing = (): void => undefined;
 
 /** Of what is there as a whole. */
 export function wholeLog<T>(items: readonly T[]): Log<T> {
-  return { items, total: items.length, unreadable: [], fault: '', busy: false, hasMore: false, more: nothing, again: nothing };
+  return { items, total: items.length, unreadable: [], damaged: [], fault: '', busy: false, hasMore: false, more: nothing, again: nothing };
 }

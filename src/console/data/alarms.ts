@@ -7,43 +7,54 @@ import { alarms, atSite, readAlarmSoon, site } from './plant.js';
 import { can } from './session.js';
 import type { Alarm, AlarmEvent, AlarmMetrics } from './types.js';
 
-function at(name: string, verb: string): string {
-  return `/api/v1/sites/${encodeURIComponent(site.peek())}/alarms/${encodeURIComponent(name)}/${verb}`;
+function at(where: string, name: string, verb: string): string {
+  return `/api/v1/sites/${encodeURIComponent(where)}/alarms/${encodeURIComponent(name)}/${verb}`;
 }
 
+/** Alarms of two sites may have one name. */
+const keyOf = (where: string, name: string): string => `${where}/${name}`;
+
 /** Acknowledged from here, and the page does not know yet what became of it: shown at once, before the answer. */
-export const acknowledging = signal<ReadonlySet<string>>(new Set());
+const acknowledging = signal<ReadonlySet<string>>(new Set());
+
+export function isAcknowledging({ name }: Pick<Alarm, 'name'>): boolean {
+  return acknowledging.value.has(keyOf(site.value, name));
+}
 
 const answered = new Map<string, string>();
 
-function note(name: string, isUnderWay: boolean): void {
+function note(key: string, isUnderWay: boolean): void {
   const next = new Set(acknowledging.peek());
-  if (isUnderWay) next.add(name);
-  else next.delete(name);
+  if (isUnderWay) next.add(key);
+  else next.delete(key);
   acknowledging.value = next;
 }
 
-/** What is read after the answer says what became of it. */
+/** What is read after the answer says what became of it; the alarms of a site that is not shown are read whole when it is. */
 effect(() => {
-  const states = new Map(alarms.value.map(({ name, state }) => [name, state]));
-  for (const [name, state] of answered) {
-    if (states.get(name) === state) continue; // one that is gone has no state any more
-    answered.delete(name);
-    note(name, false);
+  const shown = site.value;
+  const states = new Map(alarms.value.map(({ name, state }) => [keyOf(shown, name), state]));
+  for (const [key, state] of answered) {
+    if (states.get(key) === state) continue; // one that is gone has no state any more
+    answered.delete(key);
+    note(key, false);
   }
 });
 
 /**
  * Recorded; the verdict of the alarm controller comes on the stream (contract 2, Alarms).
  * @param comment what was done; it stands in the history.
+ * @param where its site.
  */
-export async function acknowledge({ name, state }: Alarm, comment = ''): Promise<void> {
-  note(name, true);
+export async function acknowledge({ name, state }: Alarm, comment = '', where = site.peek()): Promise<void> {
+  const key = keyOf(where, name);
+  note(key, true);
   try {
-    await post(at(name, 'acknowledge'), comment === '' ? undefined : { comment });
-    answered.set(name, state);
+    await post(at(where, name, 'acknowledge'), comment === '' ? undefined : { comment });
+    if (where === site.peek()) answered.set(key, state);
+    else note(key, false);
   } catch (fault) {
-    note(name, false);
+    note(key, false);
     throw fault;
   }
   readAlarmSoon(name);
@@ -56,13 +67,14 @@ export async function lastTimes(definition: string, options?: RequestOptions): P
   return items.filter(({ comment }) => comment !== undefined);
 }
 
-/** A few at a time; what is refused of one is told, and the others are done. */
+/** A few at a time, of the site that is shown now; what is refused of one is told, and the others are done. */
 export async function acknowledgeAll(found: readonly Alarm[]): Promise<void> {
   const waiting = [...found];
+  const where = site.peek(); // another one may be chosen before the last is sent
   const faults: unknown[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      await acknowledge(next).catch((fault: unknown) => {
+      await acknowledge(next, '', where).catch((fault: unknown) => {
         if (!(fault instanceof ApiError && fault.status === 409)) faults.push(fault); // 409: somebody else has, or it is resolved
       });
     }
@@ -72,12 +84,12 @@ export async function acknowledgeAll(found: readonly Alarm[]): Promise<void> {
 }
 
 export async function shelve({ name }: Alarm, duration: string, reason: string): Promise<void> {
-  await post(at(name, 'shelve'), { duration, ...(reason === '' ? {} : { reason }) });
+  await post(at(site.peek(), name, 'shelve'), { duration, ...(reason === '' ? {} : { reason }) });
   readAlarmSoon(name);
 }
 
 export async function unshelve({ name }: Alarm): Promise<void> {
-  await post(at(name, 'unshelve'));
+  await post(at(site.peek(), name, 'unshelve'));
   readAlarmSoon(name);
 }
 

@@ -11,6 +11,8 @@ const LIMIT = 5000;
 
 /** By the name of the alarm. */
 export const alarmSeverities = signal<ReadonlyMap<string, string>>(new Map());
+/** Of how many events the severities are known, where the batch had more; 0 where all were read. */
+export const severitiesCutAt = signal(0);
 
 /** For as long as somebody looks. @returns ends it. */
 export function watchBatchAlarms(): () => void {
@@ -18,14 +20,17 @@ export function watchBatchAlarms(): () => void {
   let read = '';
   const end = effect(() => {
     const id = detail.value?.batchID ?? '';
-    if (id === read) return;
-    read = id;
+    const question = `${site.value} ${id}`; // two sites may have a batch of one number
+    if (question === read) return;
+    read = question;
     latest.forget();
     alarmSeverities.value = new Map();
+    severitiesCutAt.value = 0;
     if (id === '' || !can('historian:batch-alarms')) return;
     const query = new URLSearchParams({ site: site.peek(), limit: String(LIMIT) });
     const ask = () => get<LogPage<AlarmEvent>>(`/api/v1/historian/batch/${encodeURIComponent(id)}/alarms?${query}`, { background: true });
-    const take = ({ items }: LogPage<AlarmEvent>): void => {
+    const take = ({ items, nextCursor }: LogPage<AlarmEvent>): void => {
+      severitiesCutAt.value = nextCursor === null ? 0 : items.length;
       alarmSeverities.value = new Map(items.map(({ alarm, severity }) => [alarm, severity]));
     };
     void latest.read(ask, take).catch(() => undefined); // marks without a severity are marks all the same

@@ -3,7 +3,7 @@ import type { OtherBatch } from './other-batch.js';
 import { unitThere } from './other-batch.js';
 import { limitsOf } from './limits.js';
 import { keyTags } from './plant.js';
-import { bucketOf, readCurves, withEnd, type Curve, type Pen, type Span } from './trend.js';
+import { bucketOf, readCurves, withEnd, type Curve, type Pen, type PenFault, type Span } from './trend.js';
 import type { BatchDetail, TagDescriptor } from './types.js';
 
 export interface BatchCurve {
@@ -23,6 +23,8 @@ function addressThere(address: string, unit: string, there: string): string {
 export interface BatchCurves {
   readonly span: Span;
   readonly curves: readonly BatchCurve[];
+  /** Of this batch; the others are there all the same. Empty curves stand for them. */
+  readonly faults: readonly PenFault[];
   /** Why those of the other batch could not be read; those of this one are there all the same. */
   readonly otherFault: unknown;
 }
@@ -30,7 +32,7 @@ export interface BatchCurves {
 /** What the historian got to know last may not have been there when it was asked before. */
 const ENDS_ANEW_MS = 30_000;
 
-/** @param known of the same pens and batches: where it goes on from that, only what came since is read. */
+/** @param known of the same pens and batches, all of them read: where it goes on from that, only what came since is read. */
 export async function readBatchCurves(
   batch: BatchDetail,
   pens: readonly Pen[],
@@ -45,7 +47,7 @@ export async function readBatchCurves(
   const shiftMs = compared ? Date.parse(compared.batch.startedAt) - Date.parse(batch.startedAt) : 0;
   let otherFault: unknown;
   const ofOther = compared ? readThere(batch, pens, asked, compared, { shiftMs, lengthMs }) : Promise.resolve([]);
-  const [own, others] = await Promise.all([
+  const [{ curves: own, faults }, others] = await Promise.all([
     readCurves(pens, asked, lengthMs),
     ofOther.catch((fault: unknown) => {
       otherFault = fault;
@@ -56,7 +58,7 @@ export async function readBatchCurves(
     const [had, mine, other] = [before?.curves[at], own[at] as Curve, others[at]];
     return { pen, own: had ? withEnd(had.own, mine) : mine, other: had?.other && other ? withEnd(had.other, other) : (other ?? had?.other) };
   });
-  return { span: { fromMs: before?.span.fromMs ?? span.fromMs, toMs: span.toMs }, curves, otherFault };
+  return { span: { fromMs: before?.span.fromMs ?? span.fromMs, toMs: span.toMs }, curves, faults, otherFault };
 }
 
 /** What is asked for now begins in what is known, and its points are as far apart. */
@@ -77,7 +79,8 @@ async function readThere(here: BatchDetail, pens: readonly Pen[], { fromMs, toMs
   const endMs = there.endedAt === '' ? Number.POSITIVE_INFINITY : Date.parse(there.endedAt);
   const span = { fromMs: fromMs + shiftMs, toMs: Math.min(toMs + shiftMs, endMs) };
   if (span.toMs <= span.fromMs) return [];
-  const curves = await readCurves(moved, span, lengthMs);
+  const { curves, faults } = await readCurves(moved, span, lengthMs);
+  if (faults[0]) throw faults[0].fault; // compared with half of them nothing would be told
   return curves.map((curve) => ({ ...curve, times: curve.times.map((at) => at - shiftMs / 1000) }));
 }
 

@@ -20,6 +20,8 @@ const NEWS_MAX = 50;
 export const events = signal<readonly BatchEvent[]>([]);
 /** Cursor of what is older than `events`; null when nothing is. */
 export const olderCursor = signal<string | null>(null);
+/** Numbers of entries that would stand among them and are damaged on the box. */
+export const damagedEvents = signal<readonly number[]>([]);
 export const spells = computed(() => spellsOf(events.value));
 /** What stands against the batch now. */
 export const standing = computed(() => spells.value.findLast(({ to }) => to === ''));
@@ -34,19 +36,27 @@ function page(name: string, query: Readonly<Record<string, string>>): Promise<Lo
   return get<LogPage<BatchEvent>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/${encodeURIComponent(name)}/events?${parameters}`, { background: true });
 }
 
+/** What a page tells of entries that are not on it. */
+function noteDamaged({ damaged = [] }: LogPage<BatchEvent>): void {
+  const known = damagedEvents.peek();
+  const found = damaged.map(Number).filter((id) => !known.includes(id));
+  if (found.length > 0) damagedEvents.value = [...known, ...found].sort((a, b) => a - b);
+}
+
 async function readFirst(name: string): Promise<void> {
   const ask = async () => {
-    let found: readonly BatchEvent[] = [];
+    const pages: LogPage<BatchEvent>[] = [];
     let cursor: string | null = '';
-    for (let pages = 0; pages < PAGES_FIRST && cursor !== null; pages += 1) {
-      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, cursor === '' ? {} : { cursor });
-      found = [...items.toReversed(), ...found];
-      cursor = nextCursor;
+    while (pages.length < PAGES_FIRST && cursor !== null) {
+      const next: LogPage<BatchEvent> = await page(name, cursor === '' ? {} : { cursor });
+      pages.push(next);
+      cursor = next.nextCursor;
     }
-    return { found, cursor };
+    return { pages, found: pages.toReversed().flatMap(({ items }) => items.toReversed()), cursor };
   };
-  await latest.read(ask, ({ found, cursor }) => {
+  await latest.read(ask, ({ pages, found, cursor }) => {
     read = name;
+    pages.forEach(noteDamaged);
     events.value = found;
     olderCursor.value = cursor;
   });
@@ -57,15 +67,17 @@ async function readNews(name: string): Promise<void> {
   const last = events.peek().at(-1);
   if (!last) return readFirst(name);
   const ask = async () => {
-    let found: readonly BatchEvent[] = [];
+    const pages: LogPage<BatchEvent>[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, { limit: String(NEWS_MAX), ...(cursor === '' ? {} : { cursor }) });
-      found = [...items.toReversed(), ...found];
-      cursor = items.every(({ id }) => id > last.id) ? nextCursor : null;
+      const next: LogPage<BatchEvent> = await page(name, { limit: String(NEWS_MAX), ...(cursor === '' ? {} : { cursor }) });
+      pages.push(next);
+      cursor = next.items.every(({ id }) => id > last.id) ? next.nextCursor : null;
     }
-    return found;
+    return pages;
   };
-  await latest.read(ask, (found) => {
+  await latest.read(ask, (pages) => {
+    pages.forEach(noteDamaged);
+    const found = pages.toReversed().flatMap(({ items }) => items.toReversed());
     events.value = withNews(events.peek(), found); // older ones may have been read meanwhile
   });
 }
@@ -85,10 +97,11 @@ export async function readOlder(): Promise<void> {
   const name = selected.peek();
   const cursor = olderCursor.peek();
   if (cursor === null || read !== name) return;
-  const { items, nextCursor } = await page(name, { cursor });
+  const older = await page(name, { cursor });
   if (selected.peek() !== name || olderCursor.peek() !== cursor) return;
-  events.value = [...items.toReversed(), ...events.peek()];
-  olderCursor.value = nextCursor;
+  noteDamaged(older);
+  events.value = [...older.items.toReversed(), ...events.peek()];
+  olderCursor.value = older.nextCursor;
 }
 
 const readSoon = coalesced(200, async () => {
@@ -103,6 +116,7 @@ export function startHistory(): void {
     latest.forget();
     read = '';
     events.value = [];
+    damagedEvents.value = [];
     olderCursor.value = null;
     if (name !== '') readSoon();
   });

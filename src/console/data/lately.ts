@@ -61,7 +61,7 @@ function beginSoon(one: Kept): void {
 
 function begin({ unit, address, line }: Kept, span: Span, gaps: ReturnType<typeof readGaps>): void {
   readCurves([{ unit, address, label: '', engUnits: '' }], span, LONG_MS, gaps).then(
-    ([curve]) => {
+    ({ curves: [curve] }) => {
       const every = Math.max(1, Math.floor((curve?.times.length ?? 0) / (LONG_MS / EVERY_MS)));
       const isKept = (_point: unknown, at: number): boolean => at % every === 0;
       if (curve) line.value = { times: [...curve.times.filter(isKept), ...line.peek().times], values: [...curve.values.filter(isKept), ...line.peek().values] };
@@ -77,7 +77,8 @@ function grow({ of, unit, address, line }: Kept): void {
   const now = boxNowMs() / 1000;
   const { times, values } = line.peek();
   const from = times.findIndex((at) => at >= now - LONG_MS / 1000);
-  if (from < 0 && times.length > 0) return void (line.value = NOTHING);
+  const last = times.at(-1);
+  if (last !== undefined && (from < 0 || last > now)) return void (line.value = NOTHING); // the clock of the box was set
   line.value = {
     times: [...times.slice(Math.max(0, from)), now],
     values: [...values.slice(Math.max(0, from)), typeof value === 'number' && quality === 'Good' && !stale.peek() ? value : null],

@@ -155,7 +155,7 @@ export class LiveStream {
     this.#heardMonoMs = performance.now();
     this.liveness.value = 'live';
     const nowMs = boxNowMs();
-    if (nowMs - this.lastFrameAtMs.peek() > 200) this.lastFrameAtMs.value = nowMs;
+    if (Math.abs(nowMs - this.lastFrameAtMs.peek()) > 200) this.lastFrameAtMs.value = nowMs;
   }
 
   #closed(code: number, reason: string): void {

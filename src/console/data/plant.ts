@@ -3,11 +3,12 @@
  * each, so that a value that moves redraws its own text and nothing else.
  */
 import { computed, signal } from '@preact/signals';
+import { keepHere, keptHere } from '../common/kept-here.js';
 import { readAlarms, readAlarmSoon, readTouchedSoon, forgetTouched } from './alarm-list.js';
 import { get, getAll } from './api.js';
 import { forgetElementsOf, forgetWork, noteActiveWork, noteElement, readPhases, readPrompts, readPromptsSoon } from './at-work.js';
 import { batches, readBatches, readBatchesSoon } from './batch-list.js';
-import { noteBoxTime } from './box-clock.js';
+import { clocksMoved, noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
 import { Latest } from './latest.js';
 import type { ChannelName } from '../../platform/stream/channel.js';
@@ -76,8 +77,13 @@ export async function startPlant(asked: string, onPanel: boolean): Promise<void>
   startParts(onPanel, followPart);
   stream.start();
   await findSite(asked);
+  if (isReading) return;
+  isReading = true;
   everySecond(() => readOften());
 }
+
+/** A page whose start failed at a later step starts again. */
+let isReading = false;
 
 /** A part is looked at for the first time: before the first read it is read with the others. */
 function followPart(part: Part): void {
@@ -91,7 +97,7 @@ function followPart(part: Part): void {
 async function findSite(asked: string): Promise<void> {
   const found = await askSites();
   sites.value = found.map(({ name }) => name);
-  const last = localStorage.getItem(SITE_KEY) ?? '';
+  const last = keptHere(SITE_KEY) ?? '';
   await showSite([asked, last].find((name) => sites.value.includes(name)) ?? sites.value[0] ?? '');
 }
 
@@ -114,7 +120,7 @@ export async function showSite(name: string): Promise<void> {
   keyTags.value = new Map();
   silent.value = [];
   if (name === '') return;
-  localStorage.setItem(SITE_KEY, name);
+  keepHere(SITE_KEY, name);
   showing.value = true;
   shows += 1;
   const own = shows;
@@ -288,6 +294,9 @@ const OUTPUTS_EVERY_S = 15;
 
 /** Modes, health and bypasses of modules: a bypass that another panel has set must not stay unseen on this one. */
 const MODULES_EVERY_S = 5;
+
+/** Of a plant in which nothing changes nothing tells what time it is at the box, and clocks drift. */
+const TIME_EVERY_S = 600;
 let seconds = 0;
 
 /** What no channel tells: steps of phases, prompts, and what people set at modules. */
@@ -295,6 +304,7 @@ async function readOften(): Promise<void> {
   if (document.hidden || showing.peek()) return;
   if (!ready.peek()) return showSite(site.peek()).catch(() => undefined); // the box was away while another site was chosen
   seconds += 1;
+  if (site.peek() !== '' && (clocksMoved() || seconds % TIME_EVERY_S === 0)) await readOverview();
   if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
   if (site.peek() !== '' && seconds % OUTPUTS_EVERY_S === 0) await readOutputs();
   if (site.peek() === '') await readSites();

@@ -1,7 +1,9 @@
 /** The record of a batch that has ended (contract 3, Batch record): read, commented, reviewed, sealed and handed out. */
 import { get, getText, post } from './api.js';
 import { logPage, type Page } from './listed.js';
+import type { Once } from './once.js';
 import { atSite } from './plant.js';
+import { me } from './session.js';
 import type { BatchRecord, ConsolidatedRecord, RecordItem, SignatureVerification } from './types.js';
 
 /** What a list asks of its records: `search`, `phase`, `from`, `to` and `order` of the route. */
@@ -32,8 +34,13 @@ export async function readIntegrity(name: string): Promise<ConsolidatedRecord['i
   return (await get<Pick<ConsolidatedRecord, 'integrity'>>(documentAt(name), { signal: AbortSignal.timeout(DOCUMENT_MS_MAX) })).integrity;
 }
 
-export function comment(name: string, text: string, reference: string): Promise<unknown> {
-  return post(`${recordAt(name)}/comments`, { text, reference });
+/** @param once of the dialog in which it is written: a comment whose answer was lost is not written twice. */
+export function comment(name: string, text: string, reference: string, once: Once): Promise<void> {
+  const path = `${recordAt(name)}/comments`;
+  const by = me.peek()?.displayName;
+  const isThere = async (sinceMs: number): Promise<boolean> =>
+    (await readRecord(name)).comments.some((known) => Date.parse(known.at) >= sinceMs && known.by === by && known.text === text && known.reference === reference);
+  return once.send({ path, text, reference }, (options) => post(path, { text, reference }, options), isThere);
 }
 
 export function review(name: string, outcome: string, reason: string): Promise<unknown> {

@@ -25,8 +25,8 @@ const NOTHING: Answer = { waits: false, restored: null };
 export const restore = signal<Answer>(NOTHING);
 let seconds = 0;
 
-export async function startRestored(): Promise<void> {
-  await readRestore();
+export function startRestored(): void {
+  void readRestore();
   everySecond(async () => {
     seconds += 1;
     if (!document.hidden && seconds % READ_EVERY_S === 0) await readRestore();

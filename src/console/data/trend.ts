@@ -57,17 +57,40 @@ export function emptyCurve(lengthMs: number): Curve {
   return { times: [], values: [], band: bucketMs > 0 ? { lows: [], highs: [] } : undefined, bucketMs };
 }
 
+/** A pen whose curve could not be read, and why. */
+export interface PenFault {
+  readonly pen: Pen;
+  readonly fault: unknown;
+}
+
+export interface ReadCurves {
+  /** One per pen; that of a pen that could not be read is empty. */
+  readonly curves: readonly Curve[];
+  readonly faults: readonly PenFault[];
+}
+
 /**
- * Curves of a span from the historian, one per pen.
- * @param lengthMs of the whole of which the span is a part: its points are as far apart. @param known the gaps of the span, where somebody has asked for them.
+ * Curves of a span from the historian. One that cannot be read takes none of the others away.
+ * @param lengthMs of the whole of which the span is a part: its points are as far apart. @param known the gaps of the span, where somebody has
+ * asked for them. @throws where none can be read.
  */
-export async function readCurves(pens: readonly Pen[], span: Span, lengthMs = span.toMs - span.fromMs, known = readGaps(span)): Promise<Curve[]> {
-  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span, lengthMs))), known]);
-  pens.forEach(({ unit, address }, at) => {
-    const own = gaps.filter((gap) => gap.unit === unit && (gap.address === '' || gap.address === address));
-    breakLine(curves[at] as Curve, own);
+export async function readCurves(pens: readonly Pen[], span: Span, lengthMs = span.toMs - span.fromMs, known = readGaps(span)): Promise<ReadCurves> {
+  const [found, gaps] = await Promise.all([Promise.allSettled(pens.map((pen) => readCurve(pen, span, lengthMs))), known]);
+  const faults = pens.flatMap((pen, at): PenFault[] => {
+    const one = found[at];
+    return one?.status === 'rejected' ? [{ pen, fault: one.reason }] : [];
   });
-  return curves;
+  if (faults[0] && faults.length === pens.length) throw faults[0].fault;
+  const curves = pens.map(({ unit, address }, at) => {
+    const one = found[at];
+    if (one?.status !== 'fulfilled') return emptyCurve(lengthMs);
+    breakLine(
+      one.value,
+      gaps.filter((gap) => gap.unit === unit && (gap.address === '' || gap.address === address)),
+    );
+    return one.value;
+  });
+  return { curves, faults };
 }
 
 async function readCurve(pen: Pen, { fromMs, toMs }: Span, lengthMs: number): Promise<Curve> {

@@ -188,7 +188,11 @@ export type AlarmEvent = Arrived<alarmEvents.AlarmEvent>;
 export type AlarmMetrics = Arrived<AlarmReport>;
 
 /** A page of a log; only the audit trail names files that could not be read. */
-export type LogPage<Item> = Omit<Arrived<ToldBy<typeof AuditPage>>, 'items'> & { readonly items: readonly Item[] };
+export interface LogPage<Item> extends Omit<Arrived<ToldBy<typeof AuditPage>>, 'items' | 'damaged'> {
+  readonly items: readonly Item[];
+  /** Names of audit records, or numbers of entries, that would stand here and are damaged on the box. */
+  readonly damaged?: readonly (string | number)[];
+}
 export type AuditRecord = Arrived<AuditRecordBody>;
 export type IntegrityRun = Arrived<ArchiveRun>;
 export type ArchiveFinding = IntegrityRun['archives'][number];

@@ -1,4 +1,5 @@
 /** The script of the documents at /docs: it searches an index that is fetched once somebody wants to search. Without it the pages read as well. */
+import { keptHere } from '../common/kept-here.js';
 
 /** Of `search.json`: address and title of a page, and its parts as anchor, heading and text. */
 type IndexedPage = readonly [address: string, title: string, parts: readonly (readonly [id: string, heading: string, text: string])[]];
@@ -16,7 +17,7 @@ const EXCERPT_CHARS = 160;
 /** Reasons and rules are found after what tells how to do a thing. */
 const LATER = /^\/docs\/(adr|changelog|contributing)/;
 
-const look = localStorage.getItem('lineside.look');
+const look = keptHere('lineside.look');
 if (look === 'light' || look === 'dark') document.documentElement.dataset.look = look;
 
 let pages: Promise<readonly IndexedPage[]> | undefined;

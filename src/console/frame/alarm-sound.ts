@@ -5,6 +5,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { alarms, stale } from '../data/plant.js';
 import type { Alarm } from '../data/types.js';
+import { keepHere, keptHere } from '../common/kept-here.js';
 import { annunciated, isUnacknowledged } from '../plant/alarm.js';
 
 const KEY = 'lineside.horn';
@@ -13,7 +14,7 @@ const TONE_S = 0.18;
 /** Told apart by pitch and by how many tones there are. */
 const TONES: Readonly<Record<Alarm['severity'], readonly number[]>> = { Critical: [988, 784, 988], High: [784, 659], Medium: [659], Low: [523] };
 
-export const isHornOn = signal(localStorage.getItem(KEY) === 'on');
+export const isHornOn = signal(keptHere(KEY) === 'on');
 /** The browser waits for a touch. */
 export const waitsForTouch = signal(false);
 /** Alarms whose horn somebody has silenced here, with the time at which they came. */
@@ -32,7 +33,7 @@ export function silence(): void {
 
 export function setHorn(isOn: boolean): void {
   isHornOn.value = isOn;
-  localStorage.setItem(KEY, isOn ? 'on' : 'off');
+  keepHere(KEY, isOn ? 'on' : 'off');
   if (isOn) wake();
 }
 

@@ -29,6 +29,9 @@ import { type Console, current, places, shown } from './console.js';
 
 const RETRY_MS = 3000;
 
+/** What goes on by itself is begun once, however often the start has failed before. */
+let isStarted = false;
+
 const said = words({
   en: { noView: (name: string) => `There is no view “${name}” here.` },
   de: { noView: (name: string) => `Eine Ansicht „${name}“ gibt es hier nicht.` },
@@ -51,14 +54,16 @@ function App() {
       if (!(await startSession())) return;
       const { hasBanner: isPanel } = shown.peek();
       await startPlant(view.peek().query.site ?? '', isPanel);
+      setFault('');
+      if (isStarted) return;
+      isStarted = true;
       startSiteAddress();
+      startRestored();
       if (isPanel) {
         startBatch();
         startHistory();
         startHorn();
       }
-      await startRestored();
-      setFault('');
     } catch (refused) {
       setFault(faultText(refused));
       window.setTimeout(() => void start(), RETRY_MS); // no reload: without the box it would leave the browser's own error page

@@ -14,7 +14,14 @@ const said = words({
 export function PromptAsked({ prompt }: { readonly prompt: Prompt }) {
   const [{ path, limits, earlier }, setAsked] = useState<Asked>({ path: '', limits: [], earlier: [] });
   useEffect(() => {
-    readAsked(prompt).then(setAsked, () => undefined); // what the prompt itself says stands there anyway
+    let current = true; // another question may be opened before this is answered
+    readAsked(prompt).then(
+      (found) => current && setAsked(found),
+      () => undefined, // what the prompt itself says stands there anyway
+    );
+    return () => {
+      current = false;
+    };
   }, [prompt.id]);
   const step = [path, prompt.stepName].filter((part) => part !== '').join(' / ');
   const facts: readonly (readonly [string, string])[] = [

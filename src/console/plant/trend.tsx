@@ -6,6 +6,7 @@ import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Spa
 import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { later } from '../common/later.js';
+import { penFaultText } from './pen-fault.js';
 import { t } from '../common/strings.js';
 import type { TrendPlotProps } from './trend-props.js';
 import './trend.css';
@@ -54,23 +55,27 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, marks, to
     if (!isLive && isRead) return; // what is shown stays, marked as old; what was missed is read when data comes again
     let current = true;
     let again = 0;
+    const readSoon = (): void => {
+      again = window.setTimeout(() => setAttempt((count) => count + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
+    };
     const nowMs = boxNowMs();
     const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
     const following = kept.map(() => emptyCurve(asked.toMs - asked.fromMs));
     const end = windowMs === undefined ? undefined : follow(kept, following, windowMs); // before the past is there: nothing is lost between the two
     readCurves(kept, asked)
-      .then((found) => {
+      .then(({ curves: found, faults }) => {
         if (!current) return;
         if (windowMs !== undefined) found.forEach((past, at) => prepend(following[at] as Curve, past));
         const whole = windowMs === undefined ? found : following;
         setAnswer({ question, sort, curves: whole });
-        setFault('');
+        setFault(penFaultText(faults));
+        if (faults.length > 0) readSoon();
         onCurves?.(whole);
       })
       .catch((refused: unknown) => {
         if (!current) return;
         setFault(faultText(refused));
-        again = window.setTimeout(() => setAttempt((count) => count + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
+        readSoon();
       });
     return () => {
       current = false;

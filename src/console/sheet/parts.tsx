@@ -307,7 +307,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function logOf(items: readonly Row[]): Log<Row> {
-  return { items, total: items.length, unreadable: [], fault: '', busy: false, hasMore: false, more: () => undefined, again: () => undefined };
+  return { items, total: items.length, unreadable: [], damaged: [], fault: '', busy: false, hasMore: false, more: () => undefined, again: () => undefined };
 }
 
 function Tables() {

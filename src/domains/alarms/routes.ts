@@ -13,7 +13,7 @@ import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query
 import { listReply, those } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
 import { LIST, LOG, parameters, text, texts, word } from '../../platform/http/parameters.js';
-import { logPage, type ToldBy } from '../../platform/http/replies.js';
+import { factPage, type ToldBy } from '../../platform/http/replies.js';
 import { done, ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
@@ -194,7 +194,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:history',
     tier: 'read',
     query: parameters({ ...LOG, ...EVENT_QUERY }),
-    reply: logPage(AlarmEvent),
+    reply: factPage(AlarmEvent),
     summary: 'History of the alarms of a site, newest first; query from, to, alarm, definition, severity, unit, event, order, limit, cursor',
     handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
   }),

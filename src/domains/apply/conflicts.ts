@@ -18,6 +18,7 @@ export const CONFLICTS = {
   active_batch: ofNow('a unit concerned works for a batch or an ad-hoc run, which ends'),
   element_active: ofNow('the element is at work, and can be edited when it is Idle again'),
   already_exists: forGood('the name is taken until somebody gives one of the two another'),
+  too_many_sets: forGood('saved sets of curves stay until somebody deletes one'),
   too_many_open: ofNow('change requests that are decided, withdrawn or expired make room'),
   batch_id_in_use: forGood('a batch or a record keeps its batchID'),
   batch_phase: forGood('a batch that has begun is never Pending again'),

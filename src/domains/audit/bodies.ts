@@ -41,6 +41,7 @@ export const AuditPage = v.strictObject({
   nextCursor: v.nullable(v.string()),
   /** Files of the archive that hold what may belong to the page and could not be read; absent when there are none. */
   unreadable: v.optional(v.array(v.string())),
+  damaged: v.optional(v.array(v.string())),
 });
 
 const GapBody = v.strictObject({ ...Gap.entries, acknowledged: v.nullable(v.strictObject(Gap.entries.acknowledged.wrapped.entries)) });

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
-import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { Damage, LedgerQueries } from '../../platform/ledger/queries.js';
 import type { RowProblem } from '../../platform/ledger/verify-rows.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AuditAnchors } from './anchors.js';
@@ -71,9 +71,9 @@ export class Integrity {
     this.#met.set(sentenceOf(problem), problem);
   }
 
-  /** A query could not read a part of the file. */
-  damagedFile(fault: string): void {
-    this.report(damagedFile(fault));
+  /** A query could not read a part of the file, or one entry of a stream. */
+  damaged({ fault, stream }: Damage): void {
+    this.report(stream === undefined ? damagedFile(fault) : of('facts', fault, { name: stream }));
   }
 
   /** What the last run found, or was met since, in words; undefined when nothing. */
@@ -144,7 +144,7 @@ export class Integrity {
     const startedAt = timestamp(clock.wallMs());
     const judged = [...this.#met.keys()]; // what is met from now on may be in a part that was looked at already
     const structure = await file();
-    if (structure !== null) this.damagedFile(structure); // what comes next may not get past it
+    if (structure !== null) this.report(damagedFile(structure)); // what comes next may not get past it
     const trail = await queries.verify();
     const outside = await anchors.check();
     const archive = await queries.verifyArchives({ gently: true });

@@ -8,7 +8,7 @@ import { readLimit, readLogQuery, readTime, readWord } from '../../platform/http
 import { listReply } from '../../platform/http/paged-list.js';
 import { LIST, LOG, instant, parameters, text, word } from '../../platform/http/parameters.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
-import { logPage } from '../../platform/http/replies.js';
+import { factPage } from '../../platform/http/replies.js';
 import { type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -173,7 +173,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     query: parameters(LOG),
     summary: 'Integrity runs, newest first; query from, to (of their start), order, limit, cursor',
-    reply: logPage(ArchiveRun),
+    reply: factPage(ArchiveRun),
     handle: async ({ query }, { queries }) => rendered(await queries.factPageJson(INTEGRITY_STREAM, { ...readLogQuery(query), timeMember: 'startedAt' })),
   }),
   route({

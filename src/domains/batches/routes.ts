@@ -13,7 +13,7 @@ import { checkReason } from '../../platform/http/reason.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
-import { logPage, type ToldBy } from '../../platform/http/replies.js';
+import { factPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import { absent } from '../../platform/store/absent.js';
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
@@ -52,7 +52,7 @@ export interface BatchRouteDeps {
 
 /** Of a stream of a batch; `recorded` of one that has ended: whether it is what was recorded. */
 function streamPage<const Item extends v.GenericSchema>(item: Item) {
-  return v.strictObject({ ...logPage(item).entries, recorded: v.optional(v.boolean()) });
+  return v.strictObject({ ...factPage(item).entries, recorded: v.optional(v.boolean()) });
 }
 const Events = streamPage(ExecutionEvent);
 const Messages = streamPage(BatchMessage);

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { describeFields } from '../../platform/base/field-words.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
-import { DurationText, Required, Text } from '../../platform/store/fields.js';
+import { DurationText, LABEL_TEXT, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 
 /** As many as one picture can be read with. */
@@ -12,7 +12,12 @@ const TITLE_LENGTH_MAX = 100;
 const TrendTag = v.strictObject({ unit: Required, address: Required });
 
 export const TrendSetSpec = v.strictObject({
-  title: v.pipe(Required, v.maxLength(TITLE_LENGTH_MAX)),
+  title: v.pipe(
+    Required,
+    v.check((text) => text.trim() !== '', 'must not be blank'),
+    v.maxLength(TITLE_LENGTH_MAX, `must be at most ${TITLE_LENGTH_MAX} characters`),
+    v.regex(LABEL_TEXT, 'must not contain control characters'),
+  ),
   description: Text,
   tags: v.pipe(v.array(TrendTag), v.minLength(1), v.maxLength(TAGS_MAX)),
   window: v.optional(DurationText.wrapped, ''),

@@ -23,6 +23,8 @@ export interface BatchFacts {
   readonly actions: readonly OperatorAction[];
   readonly results: readonly ExternalResultFact[];
   readonly alarms: readonly (BatchAlarmFact | StandingAlarmFact)[];
+  /** What is damaged on the disk and stands in none of them: `events 17`. */
+  readonly unreadable: readonly string[];
 }
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;

@@ -3,6 +3,9 @@ import type { BatchStatus } from '../batches/kind.js';
 import { type BatchRecordSpec, type FailoverEvent, SETTLED } from './kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 
+/** The condition stays readable. */
+const NAMED_MAX = 20;
+
 /** A batch that has reached its final state because its elements had not followed in time says so (decisions 3.3). */
 export function settledCondition(
   settled: boolean,
@@ -19,8 +22,16 @@ export function unrepaired(lost: string): Condition {
   return { type: SETTLED, status: 'False', reason: 'RepairWouldLoseEntries', message: `the record stays as it was made: a repair would lose ${lost}` };
 }
 
-/** A bound of a gap that no audit record evidences stays empty, and is flagged (contract 3, Batch record). */
-export function partialData(failovers: readonly FailoverEvent[]): Condition {
+/**
+ * A bound of a gap that no audit record evidences stays empty, and is flagged (contract 3, Batch record); so is what could not be read of what was recorded.
+ * @param unreadable `events 17`: stream and number of the entry.
+ */
+export function partialData(failovers: readonly FailoverEvent[], unreadable: readonly string[]): Condition {
+  if (unreadable.length > 0) {
+    const more = unreadable.length > NAMED_MAX ? `, and ${unreadable.length - NAMED_MAX} more` : '';
+    const message = `of what was recorded of the batch these entries are damaged and left out: ${unreadable.slice(0, NAMED_MAX).join(', ')}${more}`;
+    return { type: 'PartialData', status: 'True', reason: 'UnreadableEntries', message };
+  }
   const open = failovers.filter(({ controlGap, dataGap }) =>
     [controlGap.from, controlGap.to, dataGap.from, dataGap.to].some(({ at, auditRecordRef }) => at === '' || auditRecordRef === ''),
   );

@@ -9,7 +9,7 @@ import type { BatchAlarmFact } from '../alarms/batch-alarms.js';
 import type { StandingAlarmFact } from '../alarms/kind.js';
 import { asked } from '../runs/asked.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
-import { type ExecutionEvent, type ExternalResultFact, lastFacts, type OperatorAction, type StateEntry } from '../runs/execution-log.js';
+import { type BatchStream, type ExecutionEvent, type ExternalResultFact, lastFacts, type OperatorAction, type StateEntry } from '../runs/execution-log.js';
 import { type FactReader, factsOf } from '../runs/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { lostBy, partialData, settledCondition, unrepaired } from './conditions.js';
@@ -50,7 +50,8 @@ export class RecordReconciler implements Reconciler {
     const settledNow = isSettled(this.#store, site, name);
     const told = lastFacts(site, name, (stream) => this.#store.lastFact(stream));
     if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
-    const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, batch));
+    const facts = await readFacts(this.#facts, batch);
+    const assembled = assembleRecord(batch, this.#store, facts);
     // deleted meanwhile: what is written of it would be a batch without a specification
     if (this.#store.get(Batch, site, name)?.metadata.uid !== batch.metadata.uid) return 'settled';
     // the unit may be held a moment longer than the batch lasts: what was told of it meanwhile belongs to the record too
@@ -64,7 +65,7 @@ export class RecordReconciler implements Reconciler {
       return { lookAgainMs: ASKED_LOOK_MS };
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
     if (known && isClosed(known)) return 'settled';
-    await this.#store.write(known ? this.#repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
+    await this.#store.write(known ? this.#repair(known, batch, assembled, facts.unreadable) : this.#creation(batch, assembled, facts.unreadable, settledNow));
     return settledNow ? 'settled' : { lookAgainMs: SETTLE_LOOK_MS };
   }
 
@@ -75,9 +76,9 @@ export class RecordReconciler implements Reconciler {
     return !record || !isClosed(record);
   }
 
-  #creation(batch: BatchResource, spec: BatchRecordSpec, settled: boolean): Change {
+  #creation(batch: BatchResource, spec: BatchRecordSpec, unreadable: readonly string[], settled: boolean): Change {
     const { site, name } = batch.metadata;
-    const conditions = [settledCondition(settled, batch.status), partialData(spec.failoverEvents)];
+    const conditions = [settledCondition(settled, batch.status), partialData(spec.failoverEvents, unreadable)];
     const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordRef: name, recordSettled: settled };
     return written('Create', batch, spec, { ...BatchRecord.initialStatus(spec), outcome: outcomeOf(batch), digest: canonicalDigest(spec), conditions }, [
       { kind: Batch, site, name, status: batchStatus } as Put,
@@ -85,13 +86,13 @@ export class RecordReconciler implements Reconciler {
   }
 
   /** Late states join the history; events stay as they were frozen at the end of the batch. */
-  #repair(known: RecordResource, batch: BatchResource, assembled: BatchRecordSpec): Change {
+  #repair(known: RecordResource, batch: BatchResource, assembled: BatchRecordSpec, unreadable: readonly string[]): Change {
     const { site, name } = batch.metadata;
     const lost = lostBy(known.spec, assembled);
     const spec = lost === '' ? { ...assembled, executionEvents: known.spec.executionEvents } : known.spec;
     const settling = lost === '' ? settledCondition(true, batch.status) : unrepaired(lost);
     const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordSettled: true };
-    return written('Update', batch, spec, { ...known.status, digest: canonicalDigest(spec), conditions: [settling, partialData(spec.failoverEvents)] }, [
+    return written('Update', batch, spec, { ...known.status, digest: canonicalDigest(spec), conditions: [settling, partialData(spec.failoverEvents, unreadable)] }, [
       { kind: Batch, site, name, status: batchStatus } as Put,
     ]);
   }
@@ -128,12 +129,15 @@ function outcomeOf({ status }: BatchResource): BatchRecordStatus['outcome'] {
 
 /** All facts of a batch, oldest first. */
 export async function readFacts(reader: FactReader, batch: BatchResource): Promise<BatchFacts> {
+  const unreadable: string[] = [];
+  const read = <Fact>(stream: BatchStream): Promise<readonly Fact[]> =>
+    factsOf<Fact>(reader, stream, batch, (entries) => unreadable.push(...entries.map((entry) => `${stream} ${entry}`)));
   const [events, states, actions, results, alarms] = await Promise.all([
-    factsOf<ExecutionEvent>(reader, 'events', batch),
-    factsOf<StateEntry>(reader, 'states', batch),
-    factsOf<OperatorAction>(reader, 'actions', batch),
-    factsOf<ExternalResultFact>(reader, 'results', batch),
-    factsOf<BatchAlarmFact | StandingAlarmFact>(reader, 'alarms', batch),
+    read<ExecutionEvent>('events'),
+    read<StateEntry>('states'),
+    read<OperatorAction>('actions'),
+    read<ExternalResultFact>('results'),
+    read<BatchAlarmFact | StandingAlarmFact>('alarms'),
   ]);
-  return { events, states, actions, results, alarms };
+  return { events, states, actions, results, alarms, unreadable };
 }

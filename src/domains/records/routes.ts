@@ -177,7 +177,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     summary: 'Comment on a batch record',
     reply: { 201: RecordComment },
     errors: { 409: ['record_sealed'] },
-    body: v.strictObject({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(COMMENT_LENGTH_MAX)), reference: v.optional(v.string(), '') }),
+    body: v.strictObject({ text: v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(COMMENT_LENGTH_MAX)), reference: v.optional(v.string(), '') }),
     audit: { action: 'Update', category: 'batch-record', target },
     past: recordOf,
     exists: here,

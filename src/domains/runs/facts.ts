@@ -11,10 +11,15 @@ type OfBatch = Resource<unknown, Pick<BatchStatus, 'factsBefore'>>;
 /**
  * Facts of one kind, oldest first. They are kept by the name of the batch: an order that was withdrawn and sent again has the
  * same name, and what happened to the first is no history of the second (decisions Q-MES-08). Their numbers tell them apart:
- * a clock that is put back while a batch runs dates what happens to it before its creation.
+ * a clock that is put back while a batch runs dates what happens to it before its creation. `damaged` is told of those that cannot be read.
  */
-export async function factsOf<Fact>(reader: FactReader, stream: BatchStream, { metadata: { site, name, createdAt }, status }: OfBatch): Promise<readonly Fact[]> {
-  const all = await reader.facts<Fact>(streamOf(stream, site, name), status.factsBefore?.[stream]);
+export async function factsOf<Fact>(
+  reader: FactReader,
+  stream: BatchStream,
+  { metadata: { site, name, createdAt }, status }: OfBatch,
+  damaged?: (entries: readonly number[]) => void,
+): Promise<readonly Fact[]> {
+  const all = await reader.facts<Fact>(streamOf(stream, site, name), status.factsBefore?.[stream], damaged);
   return status.factsBefore ? all : since(all, createdAt);
 }
 

@@ -5,7 +5,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { LOG, parameters } from '../../platform/http/parameters.js';
-import { logPage, type ToldBy } from '../../platform/http/replies.js';
+import { factPage, type ToldBy } from '../../platform/http/replies.js';
 import { created, rendered, routesFor } from '../../platform/http/route.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
@@ -45,7 +45,7 @@ const ShiftNote = v.strictObject({
   auditRecordRef: v.string(),
 });
 export type ShiftNote = ToldBy<typeof ShiftNote>;
-const ShiftNotes = logPage(ShiftNote);
+const ShiftNotes = factPage(ShiftNote);
 
 nameSchemas({ ShiftNoteCreate: NoteRequest, ShiftNote, ShiftNotes });
 

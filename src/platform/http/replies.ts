@@ -12,6 +12,11 @@ export function logPage<const Item extends v.GenericSchema>(item: Item) {
   return v.strictObject({ items: v.array(item), nextCursor: v.nullable(v.string()) });
 }
 
+/** A page of a stream of facts. Entries that are damaged on the disk are told by their numbers, and the others stand on the page. */
+export function factPage<const Item extends v.GenericSchema>(item: Item) {
+  return v.strictObject({ ...logPage(item).entries, damaged: v.optional(v.array(v.number())) });
+}
+
 /** One thing that is known of a resource (resource.ts). */
 export const Condition = v.strictObject({ type: v.string(), status: v.picklist(['True', 'False', 'Unknown']), reason: v.string(), message: v.string() });
 

@@ -40,6 +40,8 @@ const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
 const LINES_PER_CHUNK = 2000;
 /** Some 600 kB, which the gateway parses in a few milliseconds. */
 const FACTS_PER_CHUNK = 2000;
+/** Whoever has read of so many damaged entries needs no more of them. */
+const TOLD_MAX = 1000;
 
 export interface Paging {
   readonly order?: 'asc' | 'desc';
@@ -53,6 +55,14 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
   /** Files of the audit archive that hold what may belong to the page and could not be read; absent when there are none. */
   readonly unreadable?: readonly string[];
+  /** What would stand on the page and is damaged on the disk: names of audit records, numbers of entries of a stream; absent when nothing is. */
+  readonly damaged?: readonly (string | number)[];
+}
+
+/** Met by a query: a part of the file, or one entry of a stream. */
+export interface Damage {
+  readonly fault: string;
+  readonly stream?: string;
 }
 
 export type AuditQuery = AuditFilter & Paging;
@@ -120,8 +130,8 @@ export interface LedgerQueries {
   writeArchive(span: ArchiveSpan): Promise<ArchiveDraft>;
   factPageJson(stream: string, query?: FactQuery): Promise<Uint8Array>;
   factPage<Body = unknown>(stream: string, query?: FactQuery): Promise<Page<Body>>;
-  /** Every entry of a stream, oldest first. */
-  facts<Body = unknown>(stream: string, after?: number): Promise<readonly Body[]>;
+  /** Every entry of a stream that can be read, oldest first. `damaged` is called with the numbers of the others. */
+  facts<Body = unknown>(stream: string, after?: number, damaged?: (entries: readonly number[]) => void): Promise<readonly Body[]>;
   /** What lies between two times of a stream that has an index of its times, in the order of the times, in chunks. */
   timedFacts<Body = unknown>(stream: string, query: TimedFactQuery): AsyncIterable<readonly Body[]>;
   /** Body of a past resource; null when there is none, or it is present. */
@@ -145,7 +155,7 @@ export function openQueries(
   dataDir: string,
   recorded: () => Promise<void> = () => Promise.resolve(),
   died?: (name: string, fault: string) => void,
-  damaged?: (fault: string) => void,
+  damaged?: (damage: Damage) => void,
 ): LedgerQueries {
   return new ThreadQueries(dataDir, recorded, died, damaged);
 }
@@ -153,10 +163,12 @@ export function openQueries(
 class ThreadQueries implements LedgerQueries {
   readonly #calls: WorkerCalls;
   readonly #recorded: () => Promise<void>;
-  readonly #damaged: (fault: string) => void;
+  readonly #damaged: (damage: Damage) => void;
+  /** Entries of streams that were told of. */
+  readonly #told = new Set<string>();
 
-  /** `damaged`: told when a part of the file cannot be read. */
-  constructor(dataDir: string, recorded: () => Promise<void>, died?: (name: string, fault: string) => void, damaged: (fault: string) => void = () => undefined) {
+  /** `damaged`: told when a part of the file cannot be read, and once of each entry of a stream. */
+  constructor(dataDir: string, recorded: () => Promise<void>, died?: (name: string, fault: string) => void, damaged: (damage: Damage) => void = () => undefined) {
     this.#recorded = recorded;
     this.#damaged = damaged;
     this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } }, undefined, { withinMs: ANSWER_MAX_MS, died });
@@ -238,19 +250,23 @@ class ThreadQueries implements LedgerQueries {
     { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, judged = false, after, fromMs, toMs }: FactQuery = {},
   ): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#call('factPage', { stream, order, limit, timeMember, equals, judged, beyond, after, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
+    const request = { stream, order, limit, timeMember, equals, judged, beyond, after, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest;
+    const { bytes, damaged } = await this.#call<{ bytes: Uint8Array; damaged: readonly number[] }>('factPage', request);
+    this.#tell(stream, damaged);
+    return bytes;
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
     return parsed(await this.factPageJson(stream, query));
   }
 
-  async facts<Body>(stream: string, after?: number): Promise<readonly Body[]> {
+  async facts<Body>(stream: string, after?: number, damaged: (entries: readonly number[]) => void = () => undefined): Promise<readonly Body[]> {
     const all: Body[] = [];
     let cursor: string | undefined;
     do {
       const page: Page<Body> = await this.factPage(stream, { order: 'asc', limit: 5000, cursor, after });
       all.push(...page.items);
+      if (page.damaged) damaged(page.damaged.map(Number));
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
     return all;
@@ -260,7 +276,9 @@ class ThreadQueries implements LedgerQueries {
     const request = { stream, from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), equals, limit: FACTS_PER_CHUNK };
     let after: TimedFactsRequest['after'];
     do {
-      const { bytes, next } = await this.#call<{ bytes: Uint8Array; next: TimedFacts['next'] }>('timedFacts', { ...request, after } satisfies TimedFactsRequest);
+      const asked = { ...request, after } satisfies TimedFactsRequest;
+      const { bytes, next, damaged } = await this.#call<Omit<TimedFacts, 'text'> & { bytes: Uint8Array }>('timedFacts', asked);
+      this.#tell(stream, damaged);
       yield parsed<readonly Body[]>(bytes);
       after = next;
     } while (after);
@@ -290,6 +308,15 @@ class ThreadQueries implements LedgerQueries {
     return this.#calls.close();
   }
 
+  #tell(stream: string, damaged: readonly number[]): void {
+    for (const entry of damaged) {
+      const key = `${stream} ${entry}`;
+      if (this.#told.has(key) || this.#told.size >= TOLD_MAX) continue;
+      this.#told.add(key);
+      this.#damaged({ stream, fault: `entry ${entry} is damaged and cannot be read; the others are` });
+    }
+  }
+
   async #call<Result>(name: string, request: unknown): Promise<Result> {
     await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
     return this.#read(name, request);
@@ -300,7 +327,7 @@ class ThreadQueries implements LedgerQueries {
     return this.#calls.call<Result>(name, request, WHOLE.includes(name) ? WHOLE_MAX_MS : ANSWER_MAX_MS).catch((fault: unknown) => {
       const damage = damageOf(fault, 'state.db');
       if (!damage) throw fault;
-      this.#damaged((fault as Error).message);
+      this.#damaged({ fault: (fault as Error).message });
       throw damage;
     });
   }

@@ -44,10 +44,13 @@ serveCalls(port, {
   newestAuditMs: () => reader.newestAuditMs(),
   archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: WallMs }) => reader.archiveDue(limits, nowMs),
   writeArchive: (span: ArchiveSpan) => reader.writeArchive(span),
-  factPage: (request: FactPageRequest) => new Transferred(reader.factPage(request)),
+  factPage(request: FactPageRequest) {
+    const { text, damaged } = reader.factPage(request);
+    return { bytes: new TextEncoder().encode(text), damaged };
+  },
   timedFacts(request: TimedFactsRequest) {
-    const { text, next } = reader.timedFacts(request);
-    return { bytes: new TextEncoder().encode(text), next };
+    const { text, ...rest } = reader.timedFacts(request);
+    return { bytes: new TextEncoder().encode(text), ...rest };
   },
   pastRow: (key: PastKey) => reader.pastRow(key),
   pastRun: ({ run }: { run: string }) => reader.pastRun(run),

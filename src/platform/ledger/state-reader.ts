@@ -63,9 +63,14 @@ export interface TimedFactsRequest {
   readonly after?: { readonly at: string; readonly sequence: number } | undefined;
 }
 
-export interface TimedFacts {
-  /** A JSON array. */
+/** A JSON text of what could be read of a stream, and the numbers of the entries that could not. */
+export interface DamagedAmong {
   readonly text: string;
+  readonly damaged: readonly number[];
+}
+
+/** The text is an array. */
+export interface TimedFacts extends DamagedAmong {
   /** Absent on the last page. */
   readonly next?: TimedFactsRequest['after'];
 }
@@ -135,7 +140,7 @@ export class StateReader {
   /** `{items, nextCursor}` as JSON text; `unreadable` names files of the archive that should have been looked into. */
   async auditPage({ order, limit, beyond, ...filter }: AuditPageRequest): Promise<string> {
     const { rows, next, unreadable } = await this.#trail.page(filter, { order, limit, beyond });
-    return pageText(rows.map(servedRow), next === undefined ? null : encodeCursor(AUDIT_CURSOR, next), unreadable);
+    return auditPageText(rows, next === undefined ? null : encodeCursor(AUDIT_CURSOR, next), unreadable);
   }
 
   /**
@@ -144,13 +149,14 @@ export class StateReader {
    */
   async auditRecord(sequence: number, filter: AuditFilter): Promise<string | null> {
     const row = await named(this.#trail.row(sequence, filter), `AuditRecord ${auditName(sequence)} is archived in`, 'put it back to read the record');
+    if (row && !isEntry(row.body)) throw damagedEntry(`AuditRecord ${auditName(sequence)}`);
     return row ? servedRow(row) : null;
   }
 
   /** Oldest first, all on one page. */
   async auditOf(request: AuditOfRequest): Promise<string> {
     const { rows, unreadable } = await this.#trail.of(request);
-    return pageText(rows.map(servedRow), null, [...unreadable]);
+    return auditPageText(rows, null, [...unreadable]);
   }
 
   /**
@@ -199,8 +205,8 @@ export class StateReader {
     return this.#writer().write(span);
   }
 
-  /** `{items, nextCursor}` of an append-only stream as JSON text. */
-  factPage(request: FactPageRequest): string {
+  /** `{items, nextCursor}` of an append-only stream as JSON text; `damaged` has the numbers of entries that cannot be read, whatever is asked for. */
+  factPage(request: FactPageRequest): DamagedAmong {
     const down = request.order === 'desc';
     const texts = ['stream = ?'];
     const values: (string | number)[] = [request.stream];
@@ -210,21 +216,28 @@ export class StateReader {
     };
     if (request.beyond !== undefined) add(`sequence ${down ? '<' : '>'} ?`, request.beyond);
     if (request.after !== undefined) add('sequence > ?', request.after);
-    if (request.from !== undefined) add('body ->> ? >= ?', memberPath(request.timeMember), request.from);
-    if (request.to !== undefined) add('body ->> ? < ?', memberPath(request.timeMember), request.to);
-    for (const [member, value] of Object.entries(request.equals)) add('CAST(body ->> ? AS TEXT) = ?', memberPath(member), value);
+    if (request.from !== undefined) add(whereReadable('body ->> ? >= ?'), memberPath(request.timeMember), request.from);
+    if (request.to !== undefined) add(whereReadable('body ->> ? < ?'), memberPath(request.timeMember), request.to);
+    for (const [member, value] of Object.entries(request.equals)) add(whereReadable(MEMBER_EQUALS), memberPath(member), value);
     const rows = this.#prepare(`SELECT sequence, body FROM facts WHERE ${texts.join(' AND ')} ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`).all(
       ...values,
       request.limit + 1,
-    ) as { sequence: number; body: string }[];
+    ) as FactRow[];
     const page = rows.slice(0, request.limit);
     const last = page.at(-1);
-    return pageText(
-      page.map((row) => row.body),
-      rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null,
-      [],
-      request.judged ? `,"recorded":${isStreamRecorded(this.#database, this.#keys, request.stream)}` : '',
-    );
+    const { sound, damaged } = judged(page);
+    const more = {
+      ...(damaged.length > 0 ? { damaged } : {}),
+      ...(request.judged ? { recorded: isStreamRecorded(this.#database, this.#keys, request.stream) } : {}),
+    };
+    return {
+      text: pageText(
+        sound.map(({ body }) => body),
+        rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null,
+        more,
+      ),
+      damaged,
+    };
   }
 
   /** Reads only what lies between the times, by their index. */
@@ -232,7 +245,7 @@ export class StateReader {
     const { prefix, condition, time } = TIMED_STREAMS;
     assert(stream.startsWith(prefix), 'only streams with an index of their times are read by time');
     const filters = Object.entries(equals);
-    const texts = ['stream = ?', condition, `(${time}, sequence) > (?, ?)`, `${time} < ?`, ...filters.map(() => 'CAST(body ->> ? AS TEXT) = ?')];
+    const texts = ['stream = ?', condition, `(${time}, sequence) > (?, ?)`, `${time} < ?`, ...filters.map(() => whereReadable(MEMBER_EQUALS))];
     const rows = this.#prepare(`SELECT ${time} AS at, sequence, body FROM facts WHERE ${texts.join(' AND ')} ORDER BY ${time}, sequence LIMIT ?`).all(
       stream,
       after?.at ?? from,
@@ -240,9 +253,10 @@ export class StateReader {
       to,
       ...filters.flatMap(([member, value]) => [memberPath(member), value]),
       limit,
-    ) as { at: string; sequence: number; body: string }[];
+    ) as (FactRow & { at: string })[];
     const last = rows.length === limit ? rows.at(-1) : undefined;
-    return { text: `[${rows.map((row) => row.body).join(',')}]`, ...(last ? { next: { at: last.at, sequence: last.sequence } } : {}) };
+    const { sound, damaged } = judged(rows);
+    return { text: `[${sound.map(({ body }) => body).join(',')}]`, damaged, ...(last ? { next: { at: last.at, sequence: last.sequence } } : {}) };
   }
 
   /** Body of a past resource; null when there is none, or it is present. */
@@ -320,9 +334,59 @@ function memberPath(member: string): string {
     .join('.')}`;
 }
 
-function pageText(items: readonly string[], nextCursor: string | null, unreadable: readonly string[] = [], further = ''): string {
-  const more = unreadable.length === 0 ? '' : `,"unreadable":${JSON.stringify(unreadable)}`;
-  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}${more}${further}}`;
+/** Members that a page has beside its items; each only where it says something. */
+interface PageMore {
+  /** Files of the archive that should have been looked into. */
+  readonly unreadable?: readonly string[];
+  /** Names of audit records, or numbers of entries of a stream. */
+  readonly damaged?: readonly (string | number)[];
+  readonly recorded?: boolean;
+}
+
+function pageText(items: readonly string[], nextCursor: string | null, more: PageMore): string {
+  return `{"items":[${items.join(',')}],${JSON.stringify({ nextCursor, ...more }).slice(1)}`;
+}
+
+function auditPageText(rows: readonly AuditRow[], nextCursor: string | null, unreadable: readonly string[] = []): string {
+  const { sound, damaged } = judged(rows);
+  return pageText(sound.map(servedRow), nextCursor, { ...(unreadable.length > 0 ? { unreadable } : {}), ...(damaged.length > 0 ? { damaged: damaged.map(auditName) } : {}) });
+}
+
+interface FactRow {
+  readonly sequence: number;
+  readonly body: string;
+}
+
+const MEMBER_EQUALS = 'CAST(body ->> ? AS TEXT) = ?';
+
+/** What an entry that cannot be read would have said nobody knows: no condition keeps it out. */
+function whereReadable(condition: string): string {
+  return `CASE WHEN typeof(body) = 'text' AND json_valid(body) THEN ${condition} ELSE TRUE END`;
+}
+
+/** One that is damaged on the disk must not take the others with it. */
+function judged<Row extends { readonly sequence: number; readonly body: string }>(rows: readonly Row[]): { readonly sound: readonly Row[]; readonly damaged: readonly number[] } {
+  const sound = rows.filter(({ body }) => isEntry(body));
+  if (sound.length === rows.length) return { sound, damaged: [] };
+  const known = new Set(sound);
+  return { sound, damaged: rows.filter((row) => !known.has(row)).map(({ sequence }) => sequence) };
+}
+
+/** Whether it is what was written there in its form; what it says is judged by its seal. */
+function isEntry(body: unknown): boolean {
+  if (typeof body !== 'string') return false;
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Of one thing that is asked for by its name. */
+function damagedEntry(what: string): Refusal {
+  const message = `${what} is damaged in state.db and cannot be read; keep a copy of the data directory, a backup from before the damage has it`;
+  return new Refusal('unavailable', message, { code: 'storage_damaged', file: 'state.db' });
 }
 
 function servedRow({ body, hash }: AuditRow): string {

@@ -48,7 +48,7 @@ t.test('a query that meets damage, and the check of the whole file, raise the al
     dataDir,
     () => Promise.resolve(),
     undefined,
-    (fault) => evidence.damagedFile(fault),
+    (damage) => evidence.damaged(damage),
   );
   t.teardown(() => queries.close());
   const evidence = new Integrity({ store, queries, clock, anchors: NO_ANCHORS, evidence: async () => ({ checked: {}, problems: [] }), file: () => stateFile.run() });

@@ -22,7 +22,7 @@ import type { Put, Store } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const COUNTED: readonly string[] = [Procedure, UnitProcedure, Operation, Phase, Batch].map(({ kind }) => kind);
-const NO_FACTS = { events: [], states: [], actions: [], results: [], alarms: [] };
+const NO_FACTS = { events: [], states: [], actions: [], results: [], alarms: [], unreadable: [] };
 
 /** A batch with one element on each level. */
 function batch(name: string, phase: string, state: string): Put[] {

@@ -25,7 +25,7 @@ t.test('RECORD-10, RECORD-11, RECORD-13: sealing needs a settled record, a super
     const spec = parse(BatchSpec, { batchID: reason, masterRecipeRef: 'resin-a' });
     await store.write({ puts: [{ kind: Batch, site: 'demo', name, spec, status: { ...Batch.initialStatus(spec), phase: 'Stopped' } } as Put] });
     const batch = store.get(Batch, 'demo', name) as NonNullable<ReturnType<typeof store.get<BatchSpec, ReturnType<typeof Batch.initialStatus>>>>;
-    const content = assembleRecord(batch, store, { events: [], states: [], actions: [], results: [], alarms: [] });
+    const content = assembleRecord(batch, store, { events: [], states: [], actions: [], results: [], alarms: [], unreadable: [] });
     const condition = { type: 'PhaseHistorySettled', status: reason === 'AllPhasesAtRest' ? 'True' : 'False', reason, message: 'as the test says' } as const;
     const digest = canonicalDigest(content);
     const status: BatchRecordStatus = { ...BatchRecord.initialStatus(content), outcome: 'Stopped', digest, conditions: [condition] };

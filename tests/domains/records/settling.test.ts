@@ -219,8 +219,9 @@ t.test('RECORD-08, RECORD-09: a bound of a failover gap without its audit record
     controlGap: { from: bound('audit-1'), to: bound('audit-2'), bounds: 'Exact' },
     dataGap: { from: bound('audit-1'), to: bound('audit-3'), bounds: 'Containing' },
   };
-  t.match(partialData([]), { type: 'PartialData', status: 'False' });
-  t.match(partialData([failover]), { status: 'False', reason: 'AllBoundsEvidenced' });
+  t.match(partialData([], []), { type: 'PartialData', status: 'False' });
+  t.match(partialData([failover], []), { status: 'False', reason: 'AllBoundsEvidenced' });
   const open = { ...failover, dataGap: { ...failover.dataGap, to: { at: '', auditRecordRef: '' } } };
-  t.match(partialData([failover, open]), { status: 'True', reason: 'UnevidencedBound', message: /rx101/ });
+  t.match(partialData([failover, open], []), { status: 'True', reason: 'UnevidencedBound', message: /rx101/ });
+  t.match(partialData([], ['events 17']), { status: 'True', reason: 'UnreadableEntries', message: /left out: events 17$/ }, 'what is damaged and left out is told');
 });

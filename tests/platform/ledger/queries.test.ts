@@ -1,14 +1,16 @@
 /** The query thread over a real ledger: lists, paging, confinement, facts, export, verification of a range. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { auditName } from '../../../src/platform/base/audit-name.js';
 import { hashOf, servedAudit } from '../../../src/platform/ledger/chain.js';
 import Database from '../../../src/platform/base/sqlite.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
+import { type AuditQuery, type Damage, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { TIMED_STREAMS } from '../../../src/platform/ledger/schema.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
+import { ownFolder } from '../../support/own-folder.js';
 import { at as elementAt } from '../../support/at.js';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'lineside-queries-'));
@@ -192,4 +194,52 @@ t.test('Q-ALARM-07, decisions 8.6: the facts of an alarm history between two tim
     .all('alarms/south', 'a', 1, 'b') as { detail: string }[];
   t.match(plan.map(({ detail }) => detail).join('; '), /USING INDEX facts_timed \(stream=\?/);
   t.notMatch(plan.map(({ detail }) => detail).join('; '), /TEMP B-TREE/, 'and needs no sorting');
+});
+
+t.test('one entry that is damaged on the disk is named on its page and told of once; the others are served', async (t) => {
+  const folder = ownFolder(t);
+  const written = await openLedger(folder);
+  await written.load(0);
+  const body = (sequence: number) => ({
+    id: sequence,
+    timestamp: new Date(Date.UTC(2026, 2, 1) + sequence * 1000).toISOString(),
+    unit: `u${sequence % 2}`,
+    text: `entry-${sequence}.`,
+  });
+  const streams = ['alarms/north', 'shift-notes/north'];
+  const facts = Array.from({ length: 6 }, (_, n) => streams.map((stream) => ({ stream, sequence: n + 1, body: body(n + 1) }))).flat();
+  await written.commit(transaction({ facts, audits: [1, 2, 3].map((sequence) => auditDraft(sequence, { site: 'north', details: { text: `record-${sequence}.` } })) }));
+  await written.close();
+  const file = path.join(folder, 'state.db');
+  const bytes = readFileSync(file);
+  // as a disk does it: the index of the times stays what it was
+  for (const text of ['"text":"entry-3."', '"text":"record-2."']) for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes.write("'", at);
+  writeFileSync(file, bytes);
+
+  const told: Damage[] = [];
+  const read = openQueries(folder, undefined, undefined, (damage) => told.push(damage));
+  t.teardown(() => read.close());
+  const ids = ({ items }: { readonly items: readonly { readonly id: number }[] }) => items.map(({ id }) => id);
+  const page = await read.factPage<{ id: number }>('shift-notes/north', { order: 'asc', limit: 4 });
+  t.same([ids(page), page.damaged], [[1, 2, 4], [3]]);
+  t.same(ids(await read.factPage('shift-notes/north', { order: 'asc', cursor: page.nextCursor ?? '' })), [5, 6], 'and the next page goes on behind it');
+  const filtered = await read.factPage<{ id: number }>('shift-notes/north', { equals: { unit: 'u0' }, fromMs: Date.UTC(2026, 2, 1), toMs: Date.UTC(2026, 2, 2) });
+  t.same([ids(filtered), filtered.damaged], [[6, 4, 2], [3]], 'what it would have said nobody knows');
+  const left: number[] = [];
+  t.same(
+    (await read.facts<{ id: number }>('shift-notes/north', 1, (entries) => left.push(...entries))).map(({ id }) => id),
+    [2, 4, 5, 6],
+  );
+  t.same(left, [3]);
+  t.same(told, [{ stream: 'shift-notes/north', fault: 'entry 3 is damaged and cannot be read; the others are' }]);
+  const timed: number[] = [];
+  for await (const chunk of read.timedFacts<{ id: number }>('alarms/north', { fromMs: Date.UTC(2026, 2, 1), toMs: Date.UTC(2026, 2, 2), equals: { unit: 'u1' } }))
+    timed.push(...chunk.map(({ id }) => id));
+  t.same([timed, told.length], [[1, 5], 2]);
+
+  const trail = await read.auditPage({ order: 'asc' });
+  t.same([trail.items.map(({ sequence }) => sequence), trail.damaged], [[1, 3], [auditName(2)]], 'the same of an audit record');
+  t.same((await read.auditOf({ site: 'north', targets: [], correlationIDs: trail.items.map(({ correlationID }) => correlationID) })).damaged ?? [auditName(2)], [auditName(2)]);
+  t.match(await read.auditRecord(2, {}).catch((fault: unknown) => fault), { kind: 'unavailable', context: { code: 'storage_damaged' } });
+  t.match(await read.auditRecord(3, {}), { sequence: 3 });
 });

@@ -1,6 +1,6 @@
 /** The alarms of now, in groups that have a reason. Only the lines in sight are drawn: two thousand are as fluent as ten. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { acknowledge, acknowledgeAll, acknowledging, unshelve } from '../../data/alarms.js';
+import { acknowledge, acknowledgeAll, isAcknowledging, unshelve } from '../../data/alarms.js';
 import { alarms, stale } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Alarm } from '../../data/types.js';
@@ -32,7 +32,7 @@ const said = words({
 
 /** Critical alarms are acknowledged singly: whoever answers for one has looked at it. */
 function acknowledgeable(found: readonly Alarm[]): Alarm[] {
-  return found.filter((alarm) => isUnacknowledged(alarm) && !alarm.shelved && alarm.severity !== 'Critical' && !acknowledging.value.has(alarm.name));
+  return found.filter((alarm) => isUnacknowledged(alarm) && !alarm.shelved && alarm.severity !== 'Critical' && !isAcknowledging(alarm));
 }
 
 export function ActiveAlarms({ chosen, ...finding }: AlarmFinding & { readonly chosen: string }) {

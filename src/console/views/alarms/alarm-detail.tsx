@@ -1,7 +1,7 @@
 /** What an alarm means and what to do (ISA-18.2, alarm response), what helped before, and the minutes around it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { acknowledging, lastTimes, removeAlarm } from '../../data/alarms.js';
+import { isAcknowledging, lastTimes, removeAlarm } from '../../data/alarms.js';
 import { alarms, stale, tagValue, watchTags } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import type { Alarm, AlarmEvent, TagDescriptor } from '../../data/types.js';
@@ -83,7 +83,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
   const root = alarms.value.find(({ name }) => name === alarm.cause?.alarm);
   const { cause = '', consequence = '', action = [] } = definition ?? {};
   const isSilent = cause === '' && consequence === '' && action.length === 0;
-  const canAcknowledge = isUnacknowledged(alarm) && !acknowledging.value.has(alarm.name) && can('alarm:acknowledge');
+  const canAcknowledge = isUnacknowledged(alarm) && !isAcknowledging(alarm) && can('alarm:acknowledge');
   const acted = definition?.exceptionAction ?? '';
   const isOrphan = definition === undefined && alarm.definitionRef !== '' && !isUnacknowledged(alarm);
   return (

@@ -1,4 +1,4 @@
-import { acknowledging } from '../../data/alarms.js';
+import { isAcknowledging } from '../../data/alarms.js';
 import { can } from '../../data/session.js';
 import type { Alarm } from '../../data/types.js';
 import { t, word, words } from '../../common/strings.js';
@@ -28,7 +28,7 @@ interface RowProps extends RowActs {
 }
 
 export function AlarmRow({ alarm, line, isChosen, place, busy, onAcknowledge, onShelve, onUnshelve, onChoose }: RowProps) {
-  const isSent = acknowledging.value.has(alarm.name);
+  const isSent = isAcknowledging(alarm);
   const why = place === 'first' ? said.first : place === 'member' && alarm.cause ? reasonWords[alarm.cause.by] : '';
   return (
     <li

@@ -34,7 +34,16 @@ export function AuditView() {
   const askers = useMemo(() => askersOf(log.items), [log.items]);
   const { record: named = '' } = view.value.query;
   useEffect(() => {
-    if (named !== '') readAuditRecord(named).then(setOpen, () => undefined); // the list is there all the same
+    if (named === '') return undefined;
+    let current = true; // another one may be asked for before this one is there
+    setOpen(null);
+    readAuditRecord(named).then(
+      (record) => current && setOpen((shown) => shown ?? record), // somebody has opened one meanwhile
+      () => undefined, // the list is there all the same
+    );
+    return () => {
+      current = false;
+    };
   }, [named]);
   const close = (): void => {
     setOpen(null);
@@ -134,8 +143,15 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
   const asker = useMemo(() => askedBy(record, askersOf(related)), [record, related]);
   const [fault, setFault] = useState('');
   useEffect(() => {
-    if (!can('audit:read-correlation')) return;
-    readCorrelation(record.correlationID).then(setRelated, (refused: unknown) => setFault(faultText(refused)));
+    if (!can('audit:read-correlation')) return undefined;
+    let current = true;
+    readCorrelation(record.correlationID).then(
+      (found) => current && setRelated(found),
+      (refused: unknown) => current && setFault(faultText(refused)),
+    );
+    return () => {
+      current = false;
+    };
   }, [record.name]);
   return (
     <Dialog title={`${deedOf(record)}: ${targetOf(record)}`} testid="audit-dialog" wide reads onClose={onClose}>

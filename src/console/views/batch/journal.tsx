@@ -1,10 +1,11 @@
 /** Everything that somebody looks for afterwards, newest first: filtered by what it is, where and by its words, as a file and on paper. */
 import { useEffect, useState } from 'preact/hooks';
 import { isTold } from '../../data/happened.js';
-import { events, EVENTS_MAX, olderCursor, readOlder, readWhole } from '../../data/history.js';
+import { damagedEvents, events, EVENTS_MAX, olderCursor, readOlder, readWhole } from '../../data/history.js';
 import { can } from '../../data/session.js';
 import type { BatchDetail, BatchEvent } from '../../data/types.js';
 import { addressOf, narrow, view } from '../../data/view.js';
+import { Damaged } from '../../common/damaged.js';
 import { Fault } from '../../common/fault.js';
 import { PrintedChoice } from '../../common/printed-choice.js';
 import { printing, printPage } from '../../common/printing.js';
@@ -139,6 +140,7 @@ export function Journal({ batch }: { readonly batch: BatchDetail }) {
           {said.cut(events.value.length)}
         </p>
       )}
+      <Damaged entries={damagedEvents.value} />
       {found.length === 0 && <p class="empty">{hasOlder ? said.nothingYet : said.nothing}</p>}
       <ul class="message-list" data-testid="journal">
         {found.slice(0, printing.value ? found.length : rows).map((event) => (

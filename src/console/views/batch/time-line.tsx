@@ -1,7 +1,7 @@
 /** The batch on one axis of time: its elements unit by unit with where they waited and stood, alarms, people, and the curves below. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type BatchCurve, type BatchCurves, limitsOfTag, penKey, pensFor, readBatchCurves } from '../../data/batch-curves.js';
-import { alarmSeverities } from '../../data/batch-alarms.js';
+import { alarmSeverities, severitiesCutAt } from '../../data/batch-alarms.js';
 import { boxNowMs } from '../../data/box-clock.js';
 import { type Spell, alarmOf, chainOf } from '../../data/happened.js';
 import { events } from '../../data/history.js';
@@ -15,6 +15,7 @@ import type { Pen } from '../../data/trend.js';
 import type { BatchDetail, BatchEvent, TagDescriptor } from '../../data/types.js';
 import { narrow, view } from '../../data/view.js';
 import { Fault } from '../../common/fault.js';
+import { penFaultText } from '../../plant/pen-fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
 import { clockText, numberText, unitText, zoneText } from '../../common/text.js';
@@ -37,6 +38,7 @@ const said = words({
     people: 'People',
     addPen: 'Add a value …',
     remove: (pen: string) => `Take ${pen} away`,
+    cut: (count: number) => `The box kept more events of alarms than are read: severities are known of ${count} of them, other marks stand without.`,
     otherCurves: (batch: string, why: string) => `Curves of ${batch} could not be read: ${why}`,
     limits: { high: 'high', trip: 'high-high', low: 'low', lowTrip: 'low-low' },
   },
@@ -53,6 +55,7 @@ const said = words({
     people: 'Personen',
     addPen: 'Wert hinzufügen …',
     remove: (pen: string) => `${pen} wegnehmen`,
+    cut: (count: number) => `Die Box hat mehr Alarmereignisse, als gelesen werden: von ${count} ist die Schwere bekannt, andere Marken stehen ohne sie.`,
     otherCurves: (batch: string, why: string) => `Die Kurven von ${batch} waren nicht zu lesen: ${why}`,
     limits: { high: 'hoch', trip: 'sehr hoch', low: 'tief', lowTrip: 'sehr tief' },
   },
@@ -172,6 +175,11 @@ export function TimeLine({ batch, spell, moment, compared }: TimeLineProps) {
         timeText={clockText}
         testid="line"
       />
+      {severitiesCutAt.value > 0 && (
+        <p class="hint" role="status" data-testid="severities-cut">
+          {said.cut(severitiesCutAt.value)}
+        </p>
+      )}
       <Fault text={fault} testid="curves-error" />
     </section>
   );
@@ -262,9 +270,11 @@ function useCurves(batch: BatchDetail, pens: readonly Pen[], shown: Window, comp
         .read(
           () => readBatchCurves(batch, wanted, shown, compared, before),
           (read) => {
-            known.current = read.otherFault === undefined ? { of, read } : undefined; // else it is asked for anew
+            const isWhole = read.otherFault === undefined && read.faults.length === 0;
+            known.current = isWhole ? { of, read } : undefined; // else it is asked for anew
             setCurves(read.curves);
-            setFault(read.otherFault === undefined ? '' : said.otherCurves(compared?.batch.batchID ?? '', faultText(read.otherFault)));
+            const other = read.otherFault === undefined ? '' : said.otherCurves(compared?.batch.batchID ?? '', faultText(read.otherFault));
+            setFault([penFaultText(read.faults), other].filter((text) => text !== '').join(' '));
           },
         )
         .catch((refused: unknown) => setFault(faultText(refused)));

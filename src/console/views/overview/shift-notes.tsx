@@ -1,10 +1,12 @@
 /** What the shifts tell each other. A note is never changed: what was wrong in one is put right by a further one. */
 import { useEffect, useState } from 'preact/hooks';
 import { Latest } from '../../data/latest.js';
+import { Once } from '../../data/once.js';
 import { site, units } from '../../data/plant.js';
 import { can } from '../../data/session.js';
 import { readNotes, writeNote } from '../../data/shift-notes.js';
 import type { LogPage, ShiftNote } from '../../data/types.js';
+import { Damaged } from '../../common/damaged.js';
 import { ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { Field } from '../../common/field.js';
@@ -57,12 +59,14 @@ interface Shown {
   readonly notes: readonly ShiftNote[];
   /** Cursor of what is older; null when nothing is. */
   readonly older: string | null;
+  /** Numbers of those that are damaged on the box. */
+  readonly damaged: readonly number[];
 }
-const NONE: Shown = { notes: [], older: null };
+const NONE: Shown = { notes: [], older: null, damaged: [] };
 type Asked = { readonly handOver: boolean; readonly corrects?: number };
 
 export function ShiftNotes() {
-  const [{ notes, older }, setShown] = useState<Shown>(NONE);
+  const [{ notes, older, damaged }, setShown] = useState<Shown>(NONE);
   const [fault, setFault] = useState('');
   const [asked, setAsked] = useState<Asked | null>(null);
   const [latest] = useState(() => ({ news: new Latest(), older: new Latest() }));
@@ -100,7 +104,8 @@ export function ShiftNotes() {
         </div>
       )}
       <ReadFault text={fault} />
-      {notes.length === 0 && <p class="empty">{said.none}</p>}
+      <Damaged entries={damaged} />
+      {notes.length === 0 && damaged.length === 0 && <p class="empty">{said.none}</p>}
       <ul class="note-list" data-testid="note-list">
         {notes.map((note) => (
           <Note key={note.id} note={note} onCorrect={can('shiftnote:create') ? () => setAsked({ handOver: false, corrects: note.id }) : undefined} />
@@ -126,15 +131,17 @@ export function ShiftNotes() {
 }
 
 /** What was read before stays below the newest, unless so many came meanwhile that some between would be left out unsaid. */
-function withNewest(before: Shown, { items, nextCursor }: LogPage<ShiftNote>): Shown {
+function withNewest(before: Shown, { items, nextCursor, damaged = [] }: LogPage<ShiftNote>): Shown {
+  const found = damaged.map(Number);
   const last = items.at(-1)?.id ?? 0;
   const joins = (before.notes[0]?.id ?? -1) >= last - 1;
-  return joins ? { notes: [...items, ...before.notes.filter(({ id }) => id < last)], older: before.older } : { notes: items, older: nextCursor };
+  if (!joins) return { notes: items, older: nextCursor, damaged: found };
+  return { notes: [...items, ...before.notes.filter(({ id }) => id < last)], older: before.older, damaged: [...found, ...before.damaged.filter((id) => id < last)] };
 }
 
 /** @param cursor that was asked for: what is shown may end elsewhere by now. */
-function withOlder(before: Shown, cursor: string, { items, nextCursor }: LogPage<ShiftNote>): Shown {
-  return before.older === cursor ? { notes: [...before.notes, ...items], older: nextCursor } : before;
+function withOlder(before: Shown, cursor: string, { items, nextCursor, damaged = [] }: LogPage<ShiftNote>): Shown {
+  return before.older === cursor ? { notes: [...before.notes, ...items], older: nextCursor, damaged: [...before.damaged, ...damaged.map(Number)] } : before;
 }
 
 function Note({ note, onCorrect }: { readonly note: ShiftNote; readonly onCorrect: (() => void) | undefined }) {
@@ -169,6 +176,7 @@ function NoteDialog({ asked: { handOver, corrects }, onClose, onWritten }: NoteD
   const [text, setText] = useState('');
   const [to, setTo] = useState('');
   const [unit, setUnit] = useState('');
+  const [once] = useState(() => new Once());
   const judge = (): string => {
     if (handOver && to.trim() === '') return said.toNeeded;
     return text.trim() === '' ? said.needed : '';
@@ -179,7 +187,7 @@ function NoteDialog({ asked: { handOver, corrects }, onClose, onWritten }: NoteD
       verb={said.send}
       testid="note"
       judge={judge}
-      onSend={() => writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) })}
+      onSend={() => writeNote({ text: text.trim(), unit, ...(handOver ? { handOverTo: to.trim() } : {}), ...(corrects === undefined ? {} : { corrects }) }, once)}
       onSent={onWritten}
       onClose={onClose}
     >

@@ -1,5 +1,6 @@
 /** Who answers for a record: its state, signatures, seal and comments, and what a person may add before it is sealed. */
 import { useEffect, useState } from 'preact/hooks';
+import { Once } from '../../data/once.js';
 import { comment, finalize, readIntegrity, review } from '../../data/records.js';
 import { can } from '../../data/session.js';
 import { readMeanings, signResource } from '../../data/signatures.js';
@@ -310,6 +311,7 @@ interface CommentDialogProps {
 function CommentDialog({ title, name, onDone, onClose }: CommentDialogProps) {
   const [said, setSaid] = useState('');
   const [about, setAbout] = useState('');
+  const [once] = useState(() => new Once());
   return (
     <Confirm
       title={`${text.yourComment}: ${title}`}
@@ -318,7 +320,7 @@ function CommentDialog({ title, name, onDone, onClose }: CommentDialogProps) {
       testid="comment"
       wide
       judge={() => (said.trim() === '' ? t.fillIn : '')}
-      onSend={() => comment(name, said.trim(), about.trim())}
+      onSend={() => comment(name, said.trim(), about.trim(), once)}
       onSent={onDone}
       onClose={onClose}
     >

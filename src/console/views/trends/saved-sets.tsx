@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { readSets, removeSet, saveSet, type TrendSet } from '../../data/trend-sets.js';
 import { can } from '../../data/session.js';
 import { addressOf, type ViewQuery } from '../../data/view.js';
+import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../common/dialog.js';
 import { Fault } from '../../common/fault.js';
 import { t, words } from '../../common/strings.js';
@@ -11,7 +12,15 @@ import { useSend } from '../../common/use-send.js';
 import { PENS_MAX } from './trend-address.js';
 
 const said = words({
-  en: { title: 'Saved sets', name: 'Name', save: 'Save what is shown', none: 'Nothing is saved yet.', remove: 'Delete', exists: 'A set of this name is replaced.' },
+  en: {
+    title: 'Saved sets',
+    name: 'Name',
+    save: 'Save what is shown',
+    none: 'Nothing is saved yet.',
+    remove: 'Delete',
+    exists: 'A set of this name is replaced.',
+    removeText: (title: string) => `“${title}” is deleted for everybody. Who deleted it is on record.`,
+  },
   de: {
     title: 'Gespeicherte Zusammenstellungen',
     name: 'Name',
@@ -19,6 +28,7 @@ const said = words({
     none: 'Noch ist nichts gespeichert.',
     remove: 'Löschen',
     exists: 'Die Zusammenstellung dieses Namens wird ersetzt.',
+    removeText: (title: string) => `„${title}“ wird für alle gelöscht. Wer sie gelöscht hat, ist aufgezeichnet.`,
   },
 });
 
@@ -31,6 +41,7 @@ interface SetsProps {
 export function SavedSets({ keys, query, onClose }: SetsProps) {
   const [title, setTitle] = useState('');
   const [count, setCount] = useState(0);
+  const [going, setGoing] = useState<TrendSet | null>(null);
   const sets = useLog<TrendSet>(readSets, [count]);
   const sending = useSend();
   const known = sets.items.find((set) => set.title === title.trim());
@@ -42,6 +53,21 @@ export function SavedSets({ keys, query, onClose }: SetsProps) {
       setCount(count + 1);
     });
   };
+  if (going)
+    return (
+      <Confirm
+        title={`${said.remove}: ${going.title}`}
+        text={said.removeText(going.title)}
+        verb={said.remove}
+        testid="set-remove"
+        onSend={() => removeSet(going)}
+        onSent={() => {
+          setGoing(null);
+          setCount(count + 1);
+        }}
+        onClose={() => setGoing(null)}
+      />
+    );
   return (
     <Dialog title={said.title} testid="sets-dialog" reads onClose={onClose}>
       <form onSubmit={submit} noValidate>
@@ -68,18 +94,7 @@ export function SavedSets({ keys, query, onClose }: SetsProps) {
                 <span class="hint">{set.tags.map(({ address }) => address).join(', ')}</span>
               </a>
               {can('trendset:delete') && (
-                <button
-                  type="button"
-                  class="button"
-                  disabled={sending.busy}
-                  onClick={() =>
-                    void sending.run(async () => {
-                      await removeSet(set);
-                      setCount(count + 1);
-                    })
-                  }
-                  data-testid={`set-remove-${set.name}`}
-                >
+                <button type="button" class="button" disabled={sending.busy} onClick={() => setGoing(set)} data-testid={`set-remove-${set.name}`}>
                   {said.remove}
                 </button>
               )}

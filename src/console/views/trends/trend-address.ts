@@ -2,6 +2,7 @@
  * What the trend desk shows, as it stands in the address: `tags=rx101 tic101.pv,rx101 li101.pv&window=30m`, or `from` and `to` of the past, and the
  * moments `a` and `b` that are compared. An address without tags shows those that this panel showed last.
  */
+import { keepHere, keptHere } from '../../common/kept-here.js';
 import { narrow, type ViewQuery } from '../../data/view.js';
 
 export const PENS_MAX = 6;
@@ -22,7 +23,7 @@ const KEY = 'lineside.trends';
 /** The pens of this panel survive a reload. */
 function storedKeys(): readonly string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const kept: unknown = JSON.parse(keptHere(KEY) ?? '[]');
     return Array.isArray(kept) ? kept.filter((each): each is string => typeof each === 'string').slice(0, PENS_MAX) : [];
   } catch {
     return [];
@@ -63,7 +64,7 @@ export function nameOf(windowMs: number): Window | undefined {
 }
 
 export function choosePens(keys: readonly string[]): void {
-  localStorage.setItem(KEY, JSON.stringify(keys));
+  keepHere(KEY, JSON.stringify(keys));
   narrow({ tags: keys.join(',') });
 }
 
