@@ -178,7 +178,8 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   second_signer_may_not: 'Let somebody confirm it who may answer prompts at this site.',
   second_signer_required: 'Answer it at a console, where the second person enters user name and password, or send `second` with the answer.',
   second_signer_same: 'Somebody else confirms it, with an account of his own.',
-  second_signer_unavailable: 'Use accounts of the box (`auth.mode` local) where recipes ask for a second person, or take `secondSigner` from the step.',
+  second_signer_unavailable:
+    'A lead operator takes the phase past the step in Manual. Use accounts of the box (`auth.mode` local) where recipes ask for a second person, or take `secondSigner` from the step.',
   secret_in_files: 'Change or remove the files on the box, or in the secret of Kubernetes that is mounted there.',
   secret_unreadable: 'Send all four members, `null` for those that it shall not have; it is sealed for this box then.',
   self_approval: 'Let somebody else with the tier supervise decide it, or withdraw it.',

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test as Tap } from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { ANSWERS, answerTo, type Prompt, SMALL, unitsReady } from '../support/plant.js';
-import { account, AGAIN, batch, firstAdmin, flawsOf, hasFocus, open, orWhy, PASSWORD, says, signIn, SITE, startConsole } from './person.js';
+import { account, AGAIN, batch, firstAdmin, flawsOf, hasFocus, open, orWhy, PASSWORD, phoneFlaws, says, signIn, SITE, startConsole } from './person.js';
 
 const DESK = { viewport: { width: 1440, height: 900 } };
 /** Numbers of lots are texts, however much they look like numbers. */
@@ -248,12 +248,18 @@ t.test('GEN-05: records and history in the data console', async (t) => {
     t.match(page.url(), new RegExp(`/data#/record/${name}`), 'from the batch back to its record');
   });
 
-  await t.test('a time of which the historian has nothing is said in words', async () => {
+  await t.test('a time of which the historian has nothing is said in words', async (t) => {
     const gap = { site: 'demo', unit: 'rx101', address: '', from: '2026-01-01T10:00:00.000Z', to: '2026-01-01T10:05:00.000Z', cause: 'StorageFull', bounds: 'Exact' };
     await page.route('**/api/v1/historian/gaps?**', (route) => route.fulfill({ json: { configured: true, items: [gap], nextCursor: null } }));
     await page.evaluate(`location.hash = '#/history/li101.pv?unit=rx101&to=2026-01-02T00:00:00'`);
     await says(page.getByTestId('history-samples'), /Nothing was recorded until .*: the disk was full/);
+    await page.evaluate(`location.hash = '#/gaps?unit=rx101'`);
+    await says(row(page, 'gaps', 'RX101').first(), /5 min.*RX101.*every tag.*the disk was full/s, 'all that is missing, in one list');
+    t.strictSame(await flawsOf(page, 'gaps'), []);
+    t.strictSame(await phoneFlaws(page, 'gaps'), []);
     await page.unroute('**/api/v1/historian/gaps?**');
+    await page.getByTestId('gaps-unit').selectOption('tk201');
+    await says(page.getByTestId('gaps-view'), /Nothing is missing in this span/);
   });
 
   await t.test('a list of thousands stays fluent: only rows in sight are drawn, and the keyboard goes from row to row to its end', async (t) => {

@@ -2,7 +2,8 @@
 import t from 'tap';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/api-client.js';
-import { account, firstAdmin, flawsOf, hasFocus, open, PASSWORD, phoneFlaws, says, signIn, SITE, startConsole } from './person.js';
+import { codeOf, stepOf } from '../../src/domains/access/second-factor/time-codes.js';
+import { account, AGAIN, firstAdmin, flawsOf, hasFocus, open, PASSWORD, phoneFlaws, says, signIn, SITE, startConsole } from './person.js';
 
 const WEIGH = {
   name: 'weigh-for-two',
@@ -71,6 +72,22 @@ t.test('an answer that two people stand for is confirmed by somebody else at the
   });
 
   const { phase } = await begin('rx101');
+
+  await t.test('ADR 0144: where people sign in at an identity provider nobody types what is then refused: the question says what to do', async (t) => {
+    const guest = await open(browser, `${box.base}/hmi#/prompts`);
+    await signIn(guest, 'olga');
+    await guest.route('**/api/v1/auth/config', async (route) => {
+      const told = await route.fetch(AGAIN);
+      await route.fulfill({ response: told, json: { ...(await told.json()), authMode: 'oidc' } }); // this box signs in with its own accounts
+    });
+    await guest.reload();
+    await guest.getByTestId('prompt-answer').click();
+    await says(guest.getByTestId('prompt-dialog'), /sign in at the identity provider: a lead operator takes the phase past this step in Manual/);
+    t.equal(await guest.getByTestId('prompt-send').getAttribute('aria-disabled'), 'true');
+    t.strictSame(await flawsOf(guest, 'second-person-elsewhere'), []);
+    await guest.context().close();
+  });
+
   const page = await open(browser, `${box.base}/hmi#/prompts`);
   await signIn(page, 'olga');
   await page.getByTestId('prompt-answer').click();
@@ -98,7 +115,20 @@ t.test('an answer that two people stand for is confirmed by somebody else at the
   await page.getByTestId('answer-value').fill('1.25');
   await page.getByTestId('prompt-send').click();
   await says(dialog, /1\.25 kg/, 'what is confirmed is what stands there now');
+
+  const otto = await as('otto');
+  const { secret } = (await otto.post('/api/v1/auth/second-factor', { password: PASSWORD })).body as { secret: string };
+  const { recoveryCodes } = (await otto.post('/api/v1/auth/second-factor/confirm', { code: codeOf(secret, stepOf(Date.now())) })).body as { recoveryCodes: string[] };
   await confirm('otto', PASSWORD);
+  const code = page.getByTestId('second-code');
+  await hasFocus(page, 'second-code');
+  t.strictSame(await flawsOf(page, 'second-person-code'), []);
+  await code.fill('000000');
+  await page.getByTestId('second-send').click();
+  await says(page.getByTestId('second-error'), /wrong/);
+  await page.getByTestId('second-password').fill(PASSWORD);
+  await code.fill(recoveryCodes[0] ?? '');
+  await page.getByTestId('second-send').click();
   await dialog.waitFor({ state: 'detached' });
   await says(page.getByTestId('prompt-recorded'), /Recorded and signed .*1\.25 kg.*confirmed by otto of the shift/s);
   await eventually('it goes on', async () => (await olga.get(`${SITE}/phases/${phase}`)).body.state === 'Complete');

@@ -217,6 +217,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await batch(admin, 'PO-NEW');
     await says(page.getByTestId('batch-count'), /72 in all/);
     await says(page.getByTestId('batches'), /PO-NEW/, 'what is ordered while all pages are shown stands among them');
+    await page.getByTestId('batch-find').click();
     await page.getByTestId('batch-search').fill('po-0069');
     await page.getByTestId('batch-PO-0069').click();
     await says(page.getByTestId('batch-detail'), /Batch PO-0069/);

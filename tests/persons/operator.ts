@@ -64,6 +64,7 @@ export async function leadOperator(stage: Stage): Promise<void> {
   await walk.task('sees a work order of the MES, gives it another priority, changes it and withdraws it', async (page) => {
     const mes = await admin.post(`/api/v1/mes${SITE.replace('/api/v1', '')}/work-orders?dispatch=immediate`, ORDER);
     expect(mes.text, mes.status < 300);
+    await page.getByTestId('batch-find').click();
     await page.getByTestId('batch-search').fill(ORDER.workOrderID);
     await page.getByTestId(`batch-${ORDER.workOrderID}`).click();
     await says(page.getByTestId('batch-detail'), new RegExp(ORDER.workOrderID));
@@ -102,6 +103,7 @@ export async function leadOperator(stage: Stage): Promise<void> {
     await command(page, 'Start');
     await state(page, 'Running');
     await walk.go('overview');
+    await page.getByTestId('batch-find').click();
     await page.getByTestId('batch-search').fill('PLAN-00');
     await says(page.getByTestId('stands-PLAN-000'), /waits for .*\(LEAD-1\)/);
     await page.getByTestId('batch-search').fill('');

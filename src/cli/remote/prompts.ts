@@ -5,6 +5,7 @@ import { type CommandContext, type CommandRow, textOf } from './command.js';
 import { findBatch } from './find-batch.js';
 import { PROOF, signed, signedReason } from './given.js';
 import { CommandError, EXIT, type Outcome, table, usage } from './outcome.js';
+import { withCode } from './second-code.js';
 
 export type Prompt = Answered<'/api/v1/sites/{site}/prompts', 'get'>[number];
 
@@ -40,8 +41,23 @@ async function answer(context: CommandContext): Promise<Outcome> {
   const response = checkedAnswer(prompt, value);
   const reason = await signedReason(context, `the answer to "${prompt.text}"`);
   const body = { promptID: prompt.id, reason, ...(response === undefined ? {} : { response }) };
-  const done = await signed(context, () => box.typed.post('/api/v1/sites/{site}/phases/{name}/prompt-response', { path: { site, name: prompt.phase }, body }));
-  return { data: done, text: `answered ${addressOfPrompt(prompt)}: ${done.response}` };
+  const send = (more: Confirmed = {}) => box.typed.post('/api/v1/sites/{site}/phases/{name}/prompt-response', { path: { site, name: prompt.phase }, body: { ...body, ...more } });
+  const isForTwo = prompt.secondSigner === true && (await box.typed.get('/api/v1/auth/config', {})).authMode === 'local';
+  const done = await (isForTwo ? confirmed(context, prompt, response ?? '', send) : signed(context, () => send()));
+  return { data: done, text: `answered ${addressOfPrompt(prompt)}: ${done.response}${done.confirmedBy ? `, confirmed by ${done.confirmedBy.displayName}` : ''}` };
+}
+
+interface Confirmed {
+  readonly second?: { readonly username: string; readonly password: string; readonly code?: string };
+}
+
+/** The second person sees at the same terminal what was answered, and types a password of his own there: a program does not stand for two people. */
+async function confirmed<T>(context: CommandContext, prompt: Prompt, response: string, send: (confirmed: Confirmed) => Promise<T>): Promise<T> {
+  const { terminal, options, box } = context;
+  terminal.say(`lineside: a second person confirms this answer of ${box.username}: "${prompt.text}" ${response}`.trimEnd());
+  const username = textOf(options, 'second') ?? (await terminal.ask('user name of the second person (--second): '));
+  const password = await terminal.askSecret(`password of ${username}: `, 'the second person types it at a terminal, or confirms the answer at a console');
+  return withCode(terminal, undefined, (proof) => signed(context, () => send({ second: { username, password, ...proof } })));
 }
 
 /** `PHASE/ID`, or what says enough: the phase, the id, or the batch where it is asked one thing. */
@@ -86,7 +102,11 @@ export const PROMPT_COMMANDS: readonly CommandRow[] = [
   {
     typed: 'prompt answer <prompt> [value...]',
     about: 'answer a prompt; it is named PHASE/ID, as prompt list shows it, or by its phase or its batch alone, where that is asked one thing',
-    options: [['--reason <text>', 'why, or how it was found; goes on record with the signature'], ...PROOF],
+    options: [
+      ['--reason <text>', 'why, or how it was found; goes on record with the signature'],
+      ['--second <user>', 'who confirms it, where the recipe asks for two people; types the password at this terminal'],
+      ...PROOF,
+    ],
     names: { prompt: waiting },
     examples: ['lineside prompt answer WO-7 7.2 --reason "measured at the bench"', 'lineside prompt answer b-wo-7-check/p-1 7.2 --reason "measured at the bench"'],
     run: answer,

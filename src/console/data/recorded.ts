@@ -54,6 +54,11 @@ export function readGaps({ unit, address, from, to }: RecordedQuestion): Promise
   return can('historian:gaps') ? readAll<HistoryGap>('gaps', { unit, address, from, to }) : Promise.resolve([]);
 }
 
+/** Of all tags, or of a unit. */
+export function gapPage(question: Omit<RecordedQuestion, 'address'>, cursor: string): Promise<Page<HistoryGap>> {
+  return logPage<HistoryGap>('/api/v1/historian/gaps', { site: site.peek(), ...question }, cursor);
+}
+
 /** Samples with the gaps between them, in the order of the samples. @param isWhole no further samples follow. */
 export function withGaps(samples: readonly HistorySample[], gaps: readonly HistoryGap[], order: string, isWhole: boolean): readonly RecordedRow[] {
   const sign = order === 'asc' ? 1 : -1;

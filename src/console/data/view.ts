@@ -29,6 +29,7 @@ const ONLY_IN: Readonly<Record<string, ConsolePath>> = {
   record: '/data',
   history: '/data',
   alarmlog: '/data',
+  gaps: '/data',
   people: '/data',
   roles: '/data',
   'all-sessions': '/data',

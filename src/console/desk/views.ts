@@ -6,6 +6,7 @@ import { alarmLogView } from '../views/history/alarm-log-view.js';
 import { backupsView } from '../views/backups/backups-view.js';
 import { boxView } from '../views/box/box-view.js';
 import { changesView } from '../views/changes/changes-view.js';
+import { gapsView } from '../views/history/gaps-view.js';
 import { historyView } from '../views/history/history-view.js';
 import { integrityView } from '../views/integrity/integrity-view.js';
 import { keysView } from '../views/keys/keys-view.js';
@@ -28,6 +29,7 @@ export const VIEWS: readonly ViewDefinition[] = [
   recordView,
   historyView,
   alarmLogView,
+  gapsView,
   productionView,
   trendsView,
   auditView,

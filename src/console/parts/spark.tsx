@@ -16,10 +16,12 @@ interface SparkProps {
 
 const WIDTH = 100;
 const HEIGHT = 28;
+/** Above and below the range: what lies on its edge is drawn whole. */
+const EDGE = 3;
 const NONE: readonly Limit[] = [];
 
 export function Spark({ times, values, range, band, limits = NONE, look = 'normal', label }: SparkProps) {
-  const y = (value: number): number => round((1 - Math.min(1, Math.max(0, (value - range.min) / (range.max - range.min)))) * HEIGHT);
+  const y = (value: number): number => round(EDGE + (1 - Math.min(1, Math.max(0, (value - range.min) / (range.max - range.min)))) * (HEIGHT - 2 * EDGE));
   const last = values.at(-1);
   return (
     <svg class={`spark spark-${look.toLowerCase()}`} height={HEIGHT} role="img" aria-label={label}>

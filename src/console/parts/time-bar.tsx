@@ -57,6 +57,8 @@ const TICKS_MIN = [1 / 60, 1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 5, 10, 15, 30, 60, 12
 const TICKS_MAX = 8;
 /** Of the axis: what begins behind it would stick out. */
 const TEXT_MAX = 94;
+/** As far to the right on a phone. */
+const NARROW_TEXT_MAX = 75;
 /** Of the axis, at a touch of a key. */
 const STEP = 1 / 100;
 const LEAP = 1 / 10;
@@ -145,11 +147,11 @@ export function Plot({ rows, fromMs, toMs, nowMs, lines = [], timeText, cursorMs
   const height = HEAD_PX + rows.reduce((sum, row) => sum + heightOf(row), 0);
   return (
     <svg height={height} aria-hidden="true">
-      {ticksOf(fromMs, toMs).map((atMs) => (
+      {ticksOf(fromMs, toMs).map((atMs, place) => (
         <svg key={atMs} x={`${x(atMs)}%`}>
           <line class="time-tick" y1={HEAD_PX - 4} y2={height} />
           {x(atMs) <= TEXT_MAX && (
-            <text class="time-text" x="3" y="13">
+            <text class={place % 3 === 0 && x(atMs) <= NARROW_TEXT_MAX ? 'time-text' : 'time-text time-text-wide'} x="3" y="13">
               {timeText(atMs)}
             </text>
           )}

@@ -6,7 +6,7 @@ import type { BatchDetail, BatchMessage } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { FactList } from '../common/fact-list.js';
 import { Fault } from '../common/fault.js';
-import { t, word } from '../common/strings.js';
+import { t, word, words } from '../common/strings.js';
 import { momentText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { blockerText } from './blocker-words.js';
@@ -17,6 +17,8 @@ import { failureText, rejectionText } from './rule-words.js';
 import { PendingBatch } from './pending-batch.js';
 import { StateBadge } from './state-badge.js';
 import { Standing } from './what-happened.js';
+
+const said = words({ en: { end: 'End' }, de: { end: 'Ende' } });
 
 /** @param children what else can be shown in its place. */
 export function BatchDetailView({ children }: { readonly children?: ComponentChildren }) {
@@ -65,7 +67,7 @@ export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail;
     [t.units, hasUnits ? batch.units.map((unit) => unit.toUpperCase()).join(', ') : ''],
     [t.workOrder, batch.workOrderID],
     [t.started, momentText(batch.startedAt)],
-    [t.ended, batch.endedAt === '' ? endText(batch.name) : momentText(batch.endedAt)],
+    batch.endedAt === '' ? [said.end, endText(batch.name)] : [t.ended, momentText(batch.endedAt)],
   ];
   return <FactList facts={facts} />;
 }

@@ -21,6 +21,8 @@ const text = words({
     recorded: (answer: string, step: string) => `${answer === '' ? 'Your answer' : `Your answer ${answer}`} is recorded. The procedure still stands at step ${step}:`,
     forTwo: 'Two people stand for this answer: you give it, and somebody else confirms it here with an account of his own.',
     toSecond: 'To the second person',
+    notHere:
+      'Two people stand for this answer, and the second one proves himself with an account of this box. Here people sign in at the identity provider: a lead operator takes the phase past this step in Manual, or the recipe is changed.',
     noLink: 'No live data: nothing is sent, and nothing is kept to be sent later',
     unknown: 'The box did not answer, so it is not known whether the answer was recorded. When the link is back, this question is gone if it was.',
   },
@@ -28,6 +30,8 @@ const text = words({
     recorded: (answer: string, step: string) => `${answer === '' ? 'Ihre Antwort' : `Ihre Antwort ${answer}`} ist aufgezeichnet. Die Prozedur steht noch im Schritt ${step}:`,
     forTwo: 'Für diese Antwort stehen zwei Personen ein: Sie geben sie, und jemand anderes bestätigt sie hier mit einem eigenen Konto.',
     toSecond: 'Zur zweiten Person',
+    notHere:
+      'Für diese Antwort stehen zwei Personen ein, und die zweite weist sich mit einem Konto dieser Box aus. Hier meldet man sich beim Identitätsanbieter an: Ein Schichtführer führt die Phase in Manuell über diesen Schritt hinweg, oder das Rezept wird geändert.',
     noLink: 'Keine Live-Daten: Es wird nichts gesendet und nichts zum späteren Senden aufgehoben',
     unknown: 'Die Box hat nicht geantwortet; ob die Antwort aufgezeichnet wurde, ist nicht bekannt. Ist die Verbindung wieder da, ist diese Frage fort, wenn sie es wurde.',
   },
@@ -48,6 +52,8 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
   const [toConfirm, setToConfirm] = useState<string | null>(null);
   const sending = useSend();
   const isForTwo = prompt.secondSigner === true && config.value?.authMode !== 'none';
+  const isElsewhere = isForTwo && config.value?.authMode === 'oidc';
+  const noSending = stale.value ? text.noLink : isElsewhere ? text.notHere : '';
   const send = async (response: string, second?: Person): Promise<void> => {
     await answerPrompt(prompt, response, reason.trim(), second).catch((fault: unknown) => {
       throw fault instanceof ApiError && fault.status === 0 ? new Error(text.unknown) : fault;
@@ -58,7 +64,7 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (stale.peek()) return sending.refuse(text.noLink);
+    if (noSending !== '') return sending.refuse(noSending);
     const checked = check(prompt, answer);
     if (checked.fault !== '') return sending.refuse(checked.fault);
     if (reasonLength(reason) < 1) return sending.refuse(`${t.reason}: ${t.reasonNeeded(1)}`);
@@ -98,7 +104,7 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
         <PromptAsked prompt={prompt} />
-        {isForTwo && <p class="note">{text.forTwo}</p>}
+        {isForTwo && <p class={isElsewhere ? 'warning' : 'note'}>{isElsewhere ? text.notHere : text.forTwo}</p>}
         <Fault text={isGone && !sending.busy ? t.gone : sending.fault} code={isGone ? '' : sending.code} testid="prompt-error" />
         <div class="answer">
           <div class="stack">
@@ -112,8 +118,8 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
           <button type="button" class="button" onClick={onClose}>
             {t.cancel}
           </button>
-          {stale.value ? (
-            <GreyButton name={verb} missing={[{ text: text.noLink }]} testid="prompt-send" />
+          {noSending !== '' ? (
+            <GreyButton name={verb} missing={[{ text: noSending }]} testid="prompt-send" />
           ) : (
             <button type="submit" class="button primary" disabled={sending.busy || isGone} data-testid="prompt-send">
               {sending.busy ? t.sending : verb}

@@ -28,7 +28,7 @@ import { type Attempt, LockOuts } from './lockouts.js';
 import { Panels } from './panels/panels.js';
 import { type PartySettings, partyOf, type Served } from './passkeys/party.js';
 import { Passkeys } from './passkeys/passkeys.js';
-import type { BesideProof, Proof } from './proof.js';
+import { type BesideProof, type Proof, secondElsewhere } from './proof.js';
 import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { AdminRecoveries } from './recovery/recoveries.js';
@@ -331,7 +331,7 @@ export class Access {
    */
   async beside<Result>(context: Context, { username, ...proof }: BesideProof, { action, site }: Asked, work: (second: SecondPerson) => Promise<Result>): Promise<Result> {
     const { caller, sourceIP } = context;
-    if (this.settings.authMode !== 'local') throw elsewhere();
+    if (this.settings.authMode !== 'local') throw secondElsewhere();
     if (username.toLowerCase() === caller.username.toLowerCase()) throw samePerson(caller);
     const name = username.toLowerCase();
     const purpose = `beside/${caller.accountId}`;
@@ -686,10 +686,6 @@ export class Access {
 
 function samePerson({ displayName }: Caller): Refusal {
   return conflict('second_signer_same', `${displayName} has given the answer and does not confirm it too: somebody else does, with an account of his own`);
-}
-
-function elsewhere(): Refusal {
-  return conflict('second_signer_unavailable', 'a second person signs beside the first one with an account of this box, and here people sign in at the identity provider');
 }
 
 function mayNot({ displayName, mustChangePassword }: AccountSpec, action: string): Refusal {

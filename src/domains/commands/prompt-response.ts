@@ -7,6 +7,7 @@ import { absent } from '../../platform/store/absent.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { secondElsewhere } from '../access/proof.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { voidPrompts } from '../procedures/void-prompts.js';
 
@@ -36,10 +37,12 @@ export function pendingWait(store: Store, phase: PhaseResource, id: string, code
 
 /**
  * Where the recipe asks for two people, one alone is not enough; where nobody signs in at all, nobody can be told apart.
- * @throws Refusal 400 `second_signer_required`.
+ * @throws Refusal 400 `second_signer_required`; 409 `second_signer_unavailable` where people sign in elsewhere: nobody is asked for what is then refused.
  */
 export function requireSecond({ secondSigner, text }: PendingPrompt, isThere: boolean, authMode: string): void {
-  if (!secondSigner || isThere || authMode === 'none') return;
+  if (!secondSigner || authMode === 'none') return;
+  if (authMode !== 'local') throw secondElsewhere();
+  if (isThere) return;
   throw invalid('second_signer_required', 'second', `'${text}' is confirmed by a second person: send second with the user name and password of somebody else`);
 }
 

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import { LIST, parameters, text } from '../../platform/http/parameters.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -10,17 +9,15 @@ import { type RequestContext, routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import type { SecondPerson } from '../access/access.js';
 import { BesideProof, PROOF_CODES } from '../access/proof.js';
-import { batchMessage, executionEvent, operatorAction } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
-import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { PendingPrompt, Phase } from '../procedures/kind.js';
 import { promptAges } from '../procedures/prompt-ages.js';
 import { voidPrompts } from '../procedures/void-prompts.js';
 import { requireSite } from '../plant/kind.js';
-import { sign, type SignatureMeaning } from '../signatures/signature.js';
 import type { ActiveStepDeps } from './active-step.js';
 import { canonicalAnswer, pendingWait, requirePhase, requireSecond } from './prompt-response.js';
+import { factsOf, recordsOf, signAnswer, type SignedAnswer } from './signed-answer.js';
 
 export interface PromptDeps extends ActiveStepDeps {
   /** Somebody else proves who he is beside the caller, for the one thing that `work` does. */
@@ -130,75 +127,39 @@ export const promptRoutes = [
 ];
 
 /** Reads, judges and stores in one turn. @param second has confirmed it. */
-async function answer({ params, body, caller, sourceIP, audit, correlationID }: AnswerContext, deps: PromptDeps, second?: SecondPerson): Promise<PromptAnswer> {
-  const { store, runtimes, clock, keys } = deps;
+async function answer(context: AnswerContext, { store, runtimes, clock, keys }: PromptDeps, second?: SecondPerson): Promise<PromptAnswer> {
+  const { params, body, caller, correlationID } = context;
   const phase = requirePhase(store, params.site, params.name);
   const prompt = pendingWait(store, phase, body.promptID, 'prompt_not_pending');
-  const given = canonicalAnswer(prompt, body.response);
-  const at = timestamp(clock.wallMs());
-  const { site, name, generation } = phase.metadata;
-  const subject = { apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'Phase', namespace: `site-${site}`, name, revision: generation, digest: canonicalDigest(phase.spec) };
-  const content = { promptID: prompt.id, phase: name, stepName: prompt.stepName, type: prompt.type, text: prompt.text, response: given.text };
-  const signed = (meaning: SignatureMeaning, signatory: SecondPerson['signatory'], more: object = {}) =>
-    sign({ meaning, signatory, reason: body.reason, subject, content: { ...content, ...more }, signedAt: at }, keys);
-  const meaning = prompt.resultKey === undefined ? 'prompt-response' : 'external-result-manual-entry';
-  const signature = signed(meaning, caller);
-  const confirmation = second && signed('prompt-confirmation', second.signatory, { confirms: signature.record.id });
-  const [auditRecordRef, confirmationRef] = [store.nextAuditName(), store.nextAuditName(1)];
-  const details = { promptID: prompt.id, type: prompt.type, text: prompt.text, response: given.text, batch: phase.spec.batchRef, sourceIP };
-  const record = { target: { kind: 'Phase', name, site }, result: 'Success', operatorReason: body.reason } as const;
-  const person = { accountId: caller.accountId, displayName: caller.displayName };
-  const confirmer = second && { accountId: second.signatory.accountId, displayName: second.signatory.displayName };
-  const element = { kind: 'Phase', name, path: phase.spec.stepPath };
-  const scope = scopeOf(store, phase);
-  const action = { ts: at, action: 'PromptAcknowledge', element, signed: true, reason: body.reason, value: given.text } as const;
-  const said = confirmer ? `${caller.displayName}, confirmed by ${confirmer.displayName}` : caller.displayName;
+  const { text, value } = canonicalAnswer(prompt, body.response);
+  const { site, name } = phase.metadata;
+  const signed = signAnswer({ phase, prompt, response: text, reason: body.reason, at: timestamp(clock.wallMs()) }, caller, second?.signatory, { store, keys });
   await store.write({
-    puts: [{ kind: Phase, site, name, status: { ...phase.status, answer: { waitId: prompt.id, value: given.value } } } as Put, ...(second?.also.puts ?? [])],
+    puts: [{ kind: Phase, site, name, status: { ...phase.status, answer: { waitId: prompt.id, value } } } as Put, ...(second?.also.puts ?? [])],
     removes: second?.also.removes ?? [],
-    audits: [
-      audit({ ...record, details, signature: { ...signature.record } }),
-      ...(second && confirmation
-        ? [{ ...audit({ ...record, details: { ...details, confirms: signature.record.id, ...second.used }, signature: { ...confirmation.record } }), actor: second.actor }]
-        : []),
-    ],
-    facts: [
-      operatorAction(site, scope, { ...action, person, meaning, acknowledgedBy: caller.displayName, signatureRef: signature.record.id, auditRecordRef }),
-      ...(confirmer && confirmation
-        ? [
-            operatorAction(site, scope, {
-              ...action,
-              person: confirmer,
-              meaning: 'prompt-confirmation',
-              acknowledgedBy: confirmer.displayName,
-              signatureRef: confirmation.record.id,
-              auditRecordRef: confirmationRef,
-            }),
-          ]
-        : []),
-      executionEvent(site, scope, at, {
-        eventType: 'Operator',
-        eventSubType: 'Prompt Response',
-        element,
-        unit: phase.spec.unitRef,
-        value: given.text,
-        message: prompt.text,
-        person,
-        correlationID,
-        auditRecordRef,
-      }),
-      batchMessage(site, scope, { ts: at, severity: 'Info', type: 'PromptResponse', text: `${prompt.text}: ${given.text} (${said})`, element, stepName: prompt.stepName }),
-    ],
+    audits: recordsOf(signed, context, second),
+    facts: factsOf(signed, store, correlationID),
   });
-  runtimes.link(site, phase.spec.unitRef)?.send({ type: 'answer', phase: name, waitId: prompt.id, value: given.value });
+  runtimes.link(site, phase.spec.unitRef)?.send({ type: 'answer', phase: name, waitId: prompt.id, value });
+  return answered(signed);
+}
+
+function answered({ phase, prompt, response, at, by, confirmed }: SignedAnswer): PromptAnswer {
   return {
     ok: true,
-    phase: name,
+    phase: phase.metadata.name,
     promptID: prompt.id,
-    response: given.text,
+    response,
     recordedAt: at,
-    signature: signature.digest,
-    auditRecordRef,
-    ...(confirmer && confirmation ? { confirmedBy: { ...confirmer, signature: confirmation.digest, auditRecordRef: confirmationRef } } : {}),
+    signature: by.signature.digest,
+    auditRecordRef: by.auditRecordRef,
+    ...(confirmed && {
+      confirmedBy: {
+        accountId: confirmed.accountId,
+        displayName: confirmed.displayName,
+        signature: confirmed.signature.digest,
+        auditRecordRef: confirmed.auditRecordRef,
+      },
+    }),
   };
 }

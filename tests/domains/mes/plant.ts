@@ -47,7 +47,7 @@ export async function startMesPlant(settings: Partial<Settings> = {}): Promise<M
     dataDir,
     sites: [],
     settings,
-    routes: ({ store, clock }) => {
+    routes: ({ store, clock, access }) => {
       const keys = { ...openDeviceKeys(dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' } as const;
       const queries = openQueries(dataDir);
       opened.queries = queries;
@@ -72,7 +72,7 @@ export async function startMesPlant(settings: Partial<Settings> = {}): Promise<M
         demo,
         timeScale: () => 1,
         setTimeScale: () => undefined,
-        beside: () => Promise.reject(new Error('nobody stands beside')),
+        beside: access.beside.bind(access),
       } as const;
       return [routeSet([...mesRoutes, ...recordRoutes, ...batchRoutes, ...commandRoutes, ...recipeRoutes, ...signatureRoutes, ...demoRoutes], deps)];
     },

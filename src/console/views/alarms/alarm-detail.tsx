@@ -95,8 +95,7 @@ export function AlarmDetail({ alarm, isChosen, onAcknowledge, onShelve }: Detail
             <h3>{alarm.message || alarm.name}</h3>
             <p class="hint">
               {[
-                alarm.unit.toUpperCase(),
-                sourceName(alarm).toUpperCase(),
+                ...new Set([alarm.unit.toUpperCase(), sourceName(alarm).toUpperCase()]),
                 word(alarm.severity),
                 said.since(momentText(alarm.activatedAt), ageText(Date.parse(alarm.activatedAt), nowMs.value)),
               ]

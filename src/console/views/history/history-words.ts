@@ -31,8 +31,12 @@ const text = words({
   },
 });
 
+export function causeText(cause: HistoryGap['cause']): string {
+  return text.causes[cause];
+}
+
 export function gapText({ to, cause }: HistoryGap): string {
-  return text.nothing(fullMomentText(to), text.causes[cause]);
+  return text.nothing(fullMomentText(to), causeText(cause));
 }
 
 /** Every digit and letter of it. */

@@ -10,6 +10,7 @@ import type { BatchItem } from '../../data/types.js';
 import { ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, words } from '../../common/strings.js';
+import { takeFocus } from '../../common/take-focus.js';
 import { minuteText, momentText } from '../../common/text.js';
 import { holdText } from '../../plant/hold-text.js';
 import { InTurn } from '../../parts/in-turn.js';
@@ -23,6 +24,7 @@ const TYPING_MS = 250;
 const said = words({
   en: {
     add: 'New batch',
+    find: 'Find',
     waitsFor: (units: string) => `waits for ${units}`,
     ends: (at: string) => `end about ${at}`,
     earliest: (at: string) => `earliest ${at}`,
@@ -30,6 +32,7 @@ const said = words({
   },
   de: {
     add: 'Neue Charge',
+    find: 'Suchen',
     waitsFor: (units: string) => `wartet auf ${units}`,
     ends: (at: string) => `Ende etwa ${at}`,
     earliest: (at: string) => `frühestens ${at}`,
@@ -39,34 +42,32 @@ const said = words({
 
 export function BatchList({ onChosen }: { readonly onChosen: () => void }) {
   const [making, setMaking] = useState(false);
+  const [finds, setFinds] = useState(false);
   const [search, setSearch] = useState('');
   const [set, setSet] = useState<BatchSet>('all');
   const { items, total, next, fault, more } = useBatches(search, set);
+  const find = (): void => {
+    setFinds(!finds);
+    setSearch(''); // what is not seen filters nothing
+    setSet('all');
+  };
   return (
     <section class="panel batch-list" aria-labelledby="batches-title">
-      <header class="batch-find">
+      <header class="batch-head">
         <h2 id="batches-title">{t.batches}</h2>
+        <span class="hint" role="status" data-testid="batch-count">
+          {t.shownOf(items.length, total)}
+        </span>
+        <button type="button" class="button" aria-expanded={finds} onClick={find} data-testid="batch-find">
+          {said.find}
+        </button>
         {can('batch:create') && (
-          <button type="button" class="button batch-new" onClick={() => setMaking(true)} data-testid="batch-new">
+          <button type="button" class="button" onClick={() => setMaking(true)} data-testid="batch-new">
             {said.add}
           </button>
         )}
-        <input
-          type="search"
-          aria-label={t.searchBatches}
-          placeholder={t.search}
-          value={search}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-          data-testid="batch-search"
-        />
-        <select class="select" aria-label={t.show} value={set} onChange={(event) => setSet(event.currentTarget.value as BatchSet)} data-testid="batch-set">
-          {SETS.map((each) => (
-            <option key={each} value={each}>
-              {t.batchSets[each]}
-            </option>
-          ))}
-        </select>
       </header>
+      {finds && <Search search={search} set={set} onSearch={setSearch} onSet={setSet} />}
       <ReadFault text={fault} />
       {items.length === 0 && <p class="empty">{search.trim() === '' && set === 'all' ? t.noBatches : t.nothingFound}</p>}
       <ul class="rows" data-testid="batches">
@@ -78,14 +79,11 @@ export function BatchList({ onChosen }: { readonly onChosen: () => void }) {
           </li>
         ))}
       </ul>
-      <p class="batch-foot hint" role="status" data-testid="batch-count">
-        {t.shownOf(items.length, total)}
-        {next !== '' && (
-          <button type="button" class="button" onClick={more} data-testid="batch-more">
-            {t.more}
-          </button>
-        )}
-      </p>
+      {next !== '' && (
+        <button type="button" class="button" onClick={more} data-testid="batch-more">
+          {t.more}
+        </button>
+      )}
       {making && (
         <NewBatchDialog
           onClose={() => {
@@ -95,6 +93,37 @@ export function BatchList({ onChosen }: { readonly onChosen: () => void }) {
         />
       )}
     </section>
+  );
+}
+
+interface SearchProps {
+  readonly search: string;
+  readonly set: BatchSet;
+  readonly onSearch: (search: string) => void;
+  readonly onSet: (set: BatchSet) => void;
+}
+
+function Search({ search, set, onSearch, onSet }: SearchProps) {
+  return (
+    <div class="batch-search">
+      <input
+        type="search"
+        class="select"
+        aria-label={t.searchBatches}
+        placeholder={t.search}
+        value={search}
+        ref={takeFocus}
+        onInput={(event) => onSearch(event.currentTarget.value)}
+        data-testid="batch-search"
+      />
+      <select class="select" aria-label={t.show} value={set} onChange={(event) => onSet(event.currentTarget.value as BatchSet)} data-testid="batch-set">
+        {SETS.map((each) => (
+          <option key={each} value={each}>
+            {t.batchSets[each]}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 
@@ -174,12 +203,11 @@ function Row({ batch, chosen, onChosen }: RowProps) {
   return (
     <button type="button" class="row" aria-pressed={chosen} onClick={choose} data-testid={`batch-${batch.batchID}`}>
       <span class="row-main">
-        <strong>{batch.batchID}</strong>
-        <span class="row-below">
+        <span class="row-first">
+          <strong>{batch.batchID}</strong>
           <span class="hint">
-            {momentText(time)} · {batch.masterRecipeRef}
+            {batch.masterRecipeRef} · {momentText(time)}
           </span>
-          <StateBadge state={batch.phase} />
         </span>
         {stands !== '' && (
           <span class="hint row-stands" data-testid={`stands-${batch.batchID}`}>
@@ -187,6 +215,7 @@ function Row({ batch, chosen, onChosen }: RowProps) {
           </span>
         )}
       </span>
+      <StateBadge state={batch.phase} />
     </button>
   );
 }

@@ -25,8 +25,8 @@ export const overviewView: ViewDefinition = {
 type Part = 'batch' | 'ahead' | 'notes';
 
 const said = words({
-  en: { shown: 'Shown below', batch: 'Batch', ahead: 'Next 4 h', notes: 'Notes', aheadTitle: 'Next four hours', notesTitle: 'Shift notes' },
-  de: { shown: 'Darunter gezeigt', batch: 'Charge', ahead: 'Nächste 4 h', notes: 'Notizen', aheadTitle: 'Nächste vier Stunden', notesTitle: 'Schichtnotizen' },
+  en: { shown: 'Shown below', batch: 'Batch', ahead: 'Plan', notes: 'Notes', aheadTitle: 'Next four hours', notesTitle: 'Shift notes' },
+  de: { shown: 'Darunter gezeigt', batch: 'Charge', ahead: 'Plan', notes: 'Notizen', aheadTitle: 'Nächste vier Stunden', notesTitle: 'Schichtnotizen' },
 });
 
 function Overview() {

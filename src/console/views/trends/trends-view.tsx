@@ -16,6 +16,7 @@ import { Trend } from '../../plant/trend.js';
 import type { Reading, TrendLimit } from '../../plant/trend-props.js';
 import { trendsView } from './trends-definition.js';
 import { BatchChoice } from './batch-choice.js';
+import { FirstPens } from './first-pens.js';
 import { Happenings } from './happenings.js';
 import { Readings } from './readings.js';
 import { SavedSets } from './saved-sets.js';
@@ -121,7 +122,7 @@ export function TrendsView() {
         </div>
       </header>
       {pens.length === 0 ? (
-        <p class="empty">{t.noPens}</p>
+        <FirstPens />
       ) : (
         <>
           <Readings pens={pens} curves={read.curves} cursor={cursor} a={a} b={b} onClear={() => pick(undefined)} />

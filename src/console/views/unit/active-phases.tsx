@@ -21,8 +21,7 @@ export function ActivePhases({ unit }: { readonly unit: string }) {
                 {t.step} {(phase.activeSteps ?? []).join(', ')}
               </span>
             )}{' '}
-            {phase.state !== 'Running' && <StateBadge state={phase.state} />}
-            <span class="hint">{whyOf(phase)}</span>
+            {phase.state !== 'Running' && <StateBadge state={phase.state} />} <span class="hint">{whyOf(phase)}</span>
           </li>
         ))}
       </ul>
