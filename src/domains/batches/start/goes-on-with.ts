@@ -2,6 +2,7 @@
  * What a batch goes on with although its recipe does not say so: modules that people have taken, bypassed interlocks, values far from their
  * set-points, devices that stand commanded. It keeps nothing from going on and is told (contract 3, preflight; ISA-101: abnormal is conspicuous).
  */
+import { isFarOff } from '../../../../runtime/vocabulary/far-off.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { Store } from '../../../platform/store/store.js';
 import { inForce } from '../../control-modules/bypass.js';
@@ -10,9 +11,6 @@ import { type ModuleResource, modeOf, modulesOf, resolvedModuleOf } from '../../
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import { commandedIn } from '../recovery/left-commanded.js';
 import type { Blocker, CheckTold } from './conditions.js';
-
-/** Of the range of the instrument: further away is no ripple of a loop that holds its setpoint. The tiles of the console mark the same (departures.ts). */
-const FAR = 0.1;
 
 interface Plant {
   readonly store: Store;
@@ -76,7 +74,7 @@ function offSetpoint(store: Store, link: UnitLink, unit: string, resource: Modul
   const setpoint = measured && resolved.tags.find(({ role, dataType, engUnits }) => role === 'setpoint' && dataType === 'Float' && engUnits === measured.engUnits);
   if (measured?.min === undefined || measured.max === undefined || !setpoint || presentValue(link, `${module}.enable`) === false) return [];
   const [value, target] = [presentValue(link, `${module}.${measured.name}`), presentValue(link, `${module}.${setpoint.name}`)];
-  if (typeof value !== 'number' || typeof target !== 'number' || Math.abs(value - target) <= (measured.max - measured.min) * FAR) return [];
+  if (typeof value !== 'number' || typeof target !== 'number' || !isFarOff(value, target, { min: measured.min, max: measured.max })) return [];
   const { engUnits } = measured;
   return [
     row({
