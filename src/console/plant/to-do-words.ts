@@ -16,7 +16,7 @@ const said = words({
     isAutomatic: (module: string) => `${module} is not in Manual any more`,
     unit: (unit: string) => `Unit ${unit}`,
     alarms: 'Alarms',
-    signs: { '<': 'below', '>': 'above', '=': 'is', '<>': 'is not' } as Readonly<Record<string, string>>,
+    signs: { '<=': 'at most', '>=': 'at least', '=': 'is' } as Readonly<Record<string, string>>,
   },
   de: {
     cleared: (what: string) => `${what} ist gegangen`,
@@ -26,7 +26,7 @@ const said = words({
     isAutomatic: (module: string) => `${module} steht nicht mehr in Hand`,
     unit: (unit: string) => `Teilanlage ${unit}`,
     alarms: 'Alarme',
-    signs: { '<': 'unter', '>': 'über', '=': 'ist', '<>': 'ist nicht' } as Readonly<Record<string, string>>,
+    signs: { '<=': 'höchstens', '>=': 'mindestens', '=': 'ist' } as Readonly<Record<string, string>>,
   },
 });
 

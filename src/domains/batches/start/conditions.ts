@@ -39,8 +39,8 @@ export type LiftedBy = ToldBy<typeof LiftedBy>;
 export const About = v.strictObject({ kind: v.string(), name: v.string(), unit: v.string() });
 export type About = ToldBy<typeof About>;
 
-/** What decides a row now: the value of a tag, and beyond what it has to be; both as text, in the unit of measure of the tag. */
-export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<', '>', '=', '<>']), limit: v.string() });
+/** What decides a row now: the value of a tag, and what it has to be; both as text, in the unit of measure of the tag. */
+export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<=', '>=', '=']), limit: v.string() });
 export type DecidedBy = ToldBy<typeof DecidedBy>;
 
 /** What a row is about, of a Restart, of a Resume, and of what a Start has in common with them, in a word that a page has its own sentence for. */

@@ -1,5 +1,5 @@
 /**
- * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and beyond
+ * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and
  * what that has to be for the alarm to clear. The batch cannot be restarted while one of them is active; those that have cleared are told as lifted.
  */
 import { clearsAt } from '../../../../runtime/vocabulary/alarm-set.js';
