@@ -5,7 +5,7 @@ import { addressOf } from '../data/view.js';
 import { words } from '../common/strings.js';
 import { numberText, recordText, unitText } from '../common/text.js';
 import type { Missing } from '../parts/grey-button.js';
-import { checkText } from './check-words.js';
+import { checkText } from './check-text.js';
 
 const said = words({
   en: {
