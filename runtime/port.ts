@@ -5,6 +5,7 @@
  * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
  * and the process images (SharedArrayBuffers named in the plans).
  */
+import type { Told } from './vocabulary/told.js';
 import type { MonoMs, WallMs } from './vocabulary/times.js';
 import type { CallOutcome, Discovery, Exchange } from './io/device-answers.js';
 import type { Protocol } from './io/protocols.js';
@@ -164,6 +165,7 @@ export interface Failure {
   readonly class: FailureClass;
   readonly rule: string;
   readonly message: string;
+  readonly told?: Told;
   readonly step: string;
   /** Wall time in ms. */
   readonly sinceMs: number;
@@ -213,7 +215,7 @@ export interface WaitRecord {
     readonly builtin: string;
     readonly remainingMs: number;
     readonly answered: boolean;
-    readonly failure?: { readonly rule: string; readonly message: string };
+    readonly failure?: { readonly rule: string; readonly message: string; readonly told?: Told };
   };
 }
 
@@ -288,7 +290,7 @@ export type UnitInbound =
       readonly phase: string;
       readonly command: Command;
       /** A system command may carry a failure, for example a child failure or a step time-out of a parent. */
-      readonly failure?: { readonly class: FailureClass; readonly rule: string; readonly message: string };
+      readonly failure?: { readonly class: FailureClass; readonly rule: string; readonly message: string; readonly told?: Told };
     }
   | { readonly type: 'phase-mode'; readonly phase: string; readonly mode: Mode }
   /** A person changes the active steps of the running chart (ADR 0007). */
@@ -354,6 +356,7 @@ export type UnitOutbound =
       readonly accepted: boolean;
       readonly rule?: string;
       readonly message?: string;
+      readonly told?: Told;
       readonly state: State;
     }
   | { readonly type: 'message'; readonly phase: string; readonly step: string; readonly severity: 'Info' | 'Warning' | 'Error'; readonly text: string; readonly atMs: number }
@@ -374,7 +377,7 @@ export type UnitOutbound =
   | { readonly type: 'request-given-up'; readonly phase: string; readonly id: number }
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
-  | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }
+  | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly told?: Told; readonly atMs: number }
   /** The condition of an alarm definition has come or gone; `lost` and `evaluable`: its tag stopped or began to be Good. */
   | {
       readonly type: 'alarm-edge';
@@ -383,7 +386,7 @@ export type UnitOutbound =
       readonly value: Value;
       readonly atMs: number;
     }
-  | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly atMs: number }
+  | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly told?: Told; readonly atMs: number }
   | {
       readonly type: 'write-result';
       readonly id: number;

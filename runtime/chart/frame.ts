@@ -6,6 +6,7 @@ import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
 import { printTime } from '../language/time-text.js';
 import { QUALITY, qualityWord } from '../vocabulary/quality.js';
+import { type Told, told } from '../vocabulary/told.js';
 import type { PhasePlan, PromptWait, UnitOutbound } from '../port.js';
 import type { ChartRun } from './chart-run.js';
 import type { CompiledPhase, CompiledTransition } from './compile.js';
@@ -37,7 +38,7 @@ export interface FrameOwner {
   request(wait: Wait, step: string, builtin: RequestBuiltin, args: readonly Raw[]): number;
   /** First TRUE read of a signal, first read of a barrier; false when it is on record already. */
   markRead(name: string): boolean;
-  event(text: string): void;
+  event(text: string, as: Told): void;
   wrote(slot: number, address: string, step: string): void;
 }
 
@@ -149,14 +150,14 @@ export class PhaseFrame implements Frame {
     const role = colon < 0 && dot > 0 ? this.#roles.get(address.slice(0, dot).toLowerCase()) : undefined;
     const slot = this.#owner.host.slot(role === undefined ? address : `${role}${address.slice(dot)}`);
     if (slot >= 0) return { kind: 'tag', address, slot };
-    if (role !== undefined || colon >= 0) return { kind: 'none', error: () => stError('unknown-tag', `${address} names no tag`, 0) };
-    return { kind: 'none', error: () => stError('unbound-role', `${address} is no bound role, control module or program variable of the unit`, 0) };
+    if (role !== undefined || colon >= 0) return { kind: 'none', error: () => stError('unknown-tag', `${address} names no tag`, 0, address) };
+    return { kind: 'none', error: () => stError('unbound-role', `${address} is no bound role, control module or program variable of the unit`, 0, address) };
   }
 
   #resolveSignal(kind: 'signal' | 'barrier', word: string): Bound {
     const name = this.#signals.get(word.toLowerCase());
     if (name !== undefined) return { kind, address: `${kind}:${word}`, name };
-    return { kind: 'none', error: () => stError('unknown-signal', `${kind}:${word} is not known in this batch`, 0) };
+    return { kind: 'none', error: () => stError('unknown-signal', `${kind}:${word} is not known in this batch`, 0, `${kind}:${word}`) };
   }
 
   #textBound(address: string): Bound {
@@ -181,10 +182,9 @@ export class PhaseFrame implements Frame {
     if (bound.kind !== 'tag') return new Any('BOOL', this.#readSignal(bound));
     const { host } = this.#owner;
     const type = host.type(bound.slot);
-    const bad = this.#badReason(bound.slot);
-    if (bad !== '') return new Any(type, this.#readBad(bound, bad));
+    if (this.#badReason(bound.slot) !== '') return new Any(type, this.#readBad(bound));
     const value = fromValue(type, host.read(bound.slot));
-    if (value === null) throw stError('type-mismatch', `${bound.address} has no value of type ${type}`, line);
+    if (value === null) throw stError('type-mismatch', `${bound.address} has no value of type ${type}`, line, bound.address);
     return new Any(type, value);
   }
 
@@ -197,14 +197,23 @@ export class PhaseFrame implements Frame {
     return host.read(slot) === null ? 'without value' : '';
   }
 
+  #badTold({ address, slot }: Extract<Bound, { kind: 'tag' }>): Told {
+    const { host } = this.#owner;
+    const quality = host.quality(slot);
+    if (quality > QUALITY.Uncertain) return told('value-bad', { address, quality: qualityWord(quality) });
+    const maxAgeMs = host.exceededAgeMs?.(slot) ?? 0;
+    return host.stale(slot) ? told('value-old', { address, maxAge: maxAgeMs > 0 ? printTime(maxAgeMs).slice(2) : '' }) : told('value-none', { address });
+  }
+
   /** Decisions 2.4: INVALID in a condition. 3.5: a failure in running and restarting actions, the last good value in others. */
-  #readBad(bound: Extract<Bound, { kind: 'tag' }>, reason: string): Raw {
+  #readBad(bound: Extract<Bound, { kind: 'tag' }>): Raw {
+    const reason = this.#badReason(bound.slot);
     if (this.context?.transition !== null) throw invalid(`${bound.address} is ${reason}`);
     const last = this.#lastGood.get(bound.slot);
-    if (this.#strict || last === undefined) throw new StError('read-bad-quality', `${bound.address} is ${reason}`, bound.address);
+    if (this.#strict || last === undefined) throw new StError('read-bad-quality', `${bound.address} is ${reason}`, bound.address, this.#badTold(bound));
     if (!this.#warned.has(bound.address)) {
       this.#warned.add(bound.address);
-      this.#owner.event(`${bound.address} is ${reason}; its last good value is used`);
+      this.#owner.event(`${bound.address} is ${reason}; its last good value is used`, told('last-good-used', { address: bound.address }, this.#badTold(bound)));
     }
     return last;
   }
@@ -236,22 +245,23 @@ export class PhaseFrame implements Frame {
 
   #write(bound: Bound, value: Any, line: number): true {
     if (bound.kind === 'none') throw bound.error();
-    if (bound.kind !== 'tag') throw new StError('write-read-only', `${bound.address} cannot be written`);
+    if (bound.kind !== 'tag') throw new StError('write-read-only', `${bound.address} cannot be written`, '', told('write-read-only', { address: bound.address }));
     const { host } = this.#owner;
     const raw = coerceAny(value, host.type(bound.slot), line);
     const mode: Mode = host.mode(bound.slot);
-    if (this.#strict && mode === 'Manual') throw new StError('write-mode-manual', this.#manualText(bound.address), bound.address);
+    if (this.#strict && mode === 'Manual') throw this.#inManual(bound.address);
     const refusal = host.write(bound.slot, toValue(raw));
-    if (refusal) throw new StError(refusal.rule, `${bound.address}: ${refusal.message}`);
+    if (refusal) throw new StError(refusal.rule, `${bound.address}: ${refusal.message}`, '', refusal.told && addressed(refusal.told, bound.address));
     this.#owner.wrote(bound.slot, bound.address, this.#stepName);
     return true;
   }
 
   /** A role is named with its module, which is what people give another mode. */
-  #manualText(address: string): string {
+  #inManual(address: string): StError {
     const [head = ''] = address.split('.', 1);
     const module = this.#roles.get(head.toLowerCase());
-    return `${address}${module === undefined ? '' : ` (${module})`} is in Manual: set it to Automatic or Semi-Automatic`;
+    const text = `${address}${module === undefined ? '' : ` (${module})`} is in Manual: set it to Automatic or Semi-Automatic`;
+    return new StError('write-mode-manual', text, address, told('module-in-manual', { address, module: module ?? head }));
   }
 
   // -------------------------------------------------------------- messages and steps
@@ -263,7 +273,7 @@ export class PhaseFrame implements Frame {
   message(text: string, severity: string | undefined, line: number): true {
     const { host, plan } = this.#owner;
     const word = SEVERITIES.find((entry) => entry === (severity ?? 'Info'));
-    if (!word) throw stError('argument', `MESSAGE has no severity ${severity}`, line);
+    if (!word) throw stError('argument', `MESSAGE has no severity ${severity}`, line, 'MESSAGE');
     host.emit({ type: 'message', phase: plan.name, step: this.#stepName, severity: word, text, atMs: host.nowMs() });
     return true;
   }
@@ -279,7 +289,7 @@ export class PhaseFrame implements Frame {
   unset(slot: number, line: number): never {
     const { name } = inside(this.#owner.compiled.variables, slot, COMPILED);
     if (this.context?.transition) throw invalid(`${name} is unset`);
-    throw stError('unset-variable', `${name} has no value yet`, line);
+    throw stError('unset-variable', `${name} has no value yet`, line, name);
   }
 
   // -------------------------------------------------------------- suspension
@@ -366,13 +376,13 @@ export class PhaseFrame implements Frame {
   }
 
   #choicePrompt([text = '', ...choices]: readonly string[], line: number): PromptWait {
-    if (new Set(choices).size !== choices.length) throw stError('argument', 'the options of PROMPT_CHOICE must be distinct', line);
+    if (new Set(choices).size !== choices.length) throw stError('argument', 'the options of PROMPT_CHOICE must be distinct', line, 'PROMPT_CHOICE');
     return this.#prompt('choice', text, { choices });
   }
 
   #valuePrompt(builtin: string, [text, min, max, unit]: readonly Raw[], line: number): PromptWait {
     const bounds = { min: Number(min), max: Number(max), unit: String(unit) };
-    if (bounds.min > bounds.max) throw stError('bounds', `${builtin} has min ${bounds.min} above max ${bounds.max}`, line);
+    if (bounds.min > bounds.max) throw stError('bounds', `${builtin} has min ${bounds.min} above max ${bounds.max}`, line, builtin);
     return this.#prompt('value', String(text), builtin === 'AWAIT_RESULT' ? { ...bounds, resultKey: String(text) } : bounds);
   }
 
@@ -383,9 +393,14 @@ export class PhaseFrame implements Frame {
 }
 
 function result(wait: Wait): Raw | Any {
-  if (wait.failure) throw new StError(wait.failure.rule, wait.failure.message);
-  if (wait.value === undefined) throw new StError('outcome-unknown', `${wait.builtin} ended without a value`);
+  if (wait.failure) throw new StError(wait.failure.rule, wait.failure.message, '', wait.failure.told);
+  if (wait.value === undefined) throw new StError('outcome-unknown', `${wait.builtin} ended without a value`, '', told('call-unanswered', { call: wait.builtin }));
   return wait.value;
+}
+
+/** By the address that the chart has for it. */
+function addressed(of: Told, address: string): Told {
+  return { ...of, parts: { ...of.parts, address } };
 }
 
 /** Why a stale value is none: by the maximum age of its tag (ADR 0070), else by that of its I/O module. */

@@ -5,6 +5,7 @@
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { QualityCode } from '../vocabulary/quality.js';
+import type { Told } from '../vocabulary/told.js';
 import type { UnitOutbound } from '../port.js';
 
 export interface ChartHost {
@@ -21,9 +22,9 @@ export interface ChartHost {
   /** Equipment mode of the control module that owns the slot; Automatic for program variables. */
   mode(slot: number): Mode;
   /** Null when taken over; else the failure rule of decisions 3.5 (`write-read-only`, `write-range`, `write-failed`). */
-  write(slot: number, value: Value): { readonly rule: string; readonly message: string } | null;
+  write(slot: number, value: Value): { readonly rule: string; readonly message: string; readonly told?: Told } | null;
   /** Read-back of the last write through a chart: false while it is outstanding, a rule once it failed. */
-  writeSettled(slot: number): { readonly settled: boolean; readonly rule?: string; readonly message?: string };
+  writeSettled(slot: number): { readonly settled: boolean; readonly rule?: string; readonly message?: string; readonly told?: Told };
   /** An I/O module that has been lost longer than `ioLostHoldDelayMs`. */
   ioLost(ioModule: string): boolean;
   /** Signal or barrier of a scope that the gateway has reported TRUE. */

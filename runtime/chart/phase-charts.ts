@@ -9,6 +9,7 @@ import { assert, inside } from '../vocabulary/assert.js';
 import type { PhasePlan } from '../port.js';
 import type { ExceptionChartName } from '../vocabulary/chart.js';
 import type { Mode } from '../vocabulary/modes.js';
+import { told, type Told } from '../vocabulary/told.js';
 import { COMPLETIONS } from '../vocabulary/transitions.js';
 import type { ChartOwner, ChartRun, Firing, ScanTimes } from './chart-run.js';
 import type { CompiledPhase, CompiledStep, CompiledTransition, SubCondition } from './compile.js';
@@ -101,7 +102,16 @@ export class PhaseCharts implements ChartOwner, FrameOwner {
     if (memory.state === 'Running') this.#raiseSignals();
     if (this.#judge.settleFaults()) return;
     if (plan.timeoutMs > 0 && memory.runElapsedMs > plan.timeoutMs) {
-      this.#judge.fail(this.#judge.newFailure('fail', 'phase-timeout', `${name} has run longer than ${plan.timeoutMs / 1000} s`, '', ''));
+      this.#judge.fail(
+        this.#judge.newFailure(
+          'fail',
+          'phase-timeout',
+          `${name} has run longer than ${plan.timeoutMs / 1000} s`,
+          '',
+          '',
+          told('phase-late', { phase: name, seconds: String(plan.timeoutMs / 1000) }),
+        ),
+      );
     } else if (running.complete) {
       this.#phase.enter('Complete', 'complete', undefined);
     } else if (stopped !== null) {
@@ -122,7 +132,8 @@ export class PhaseCharts implements ChartOwner, FrameOwner {
     if (run.complete) return this.#completeException(run);
     if (memory.exceptionMs > settings.exceptionChartTimeoutMs) {
       const message = `the ${run.chart.name} chart has not ended within ${settings.exceptionChartTimeoutMs} ms`;
-      this.#judge.fail(this.#judge.newFailure('fail', 'exception-chart-timeout', message, run.activeSteps.join(', '), ''));
+      const as = told('chart-late', { chart: run.chart.name, ms: String(settings.exceptionChartTimeoutMs) });
+      this.#judge.fail(this.#judge.newFailure('fail', 'exception-chart-timeout', message, run.activeSteps.join(', '), '', as));
     }
   }
 
@@ -132,7 +143,7 @@ export class PhaseCharts implements ChartOwner, FrameOwner {
     if (!next) return;
     if (memory.incomplete) {
       if (memory.state === 'Holding') memory.holdIncomplete = true;
-      this.#reports.alarm('High', `an action of the ${chart.name} chart failed`);
+      this.#reports.alarm('High', `an action of the ${chart.name} chart failed`, told('chart-failed', { chart: chart.name }));
     }
     this.#phase.enter(next, 'complete', undefined);
   }
@@ -287,8 +298,8 @@ export class PhaseCharts implements ChartOwner, FrameOwner {
     return true;
   }
 
-  event(text: string): void {
-    this.#reports.event(text);
+  event(text: string, as: Told): void {
+    this.#reports.event(text, as);
   }
 
   wrote(slot: number, address: string, step: string): void {

@@ -8,6 +8,7 @@
 import type { Failure, FailureClass } from '../port.js';
 import { assert } from '../vocabulary/assert.js';
 import type { Command, State } from '../vocabulary/states.js';
+import { type Told, told, withTold } from '../vocabulary/told.js';
 import { judge, judgeFailure, PRIORITY } from '../vocabulary/transitions.js';
 import type { Phase } from './phase-memory.js';
 import type { CommandMessage, PhaseReports } from './phase-reports.js';
@@ -62,17 +63,17 @@ export class PhaseJudge {
     const { plan, host, memory } = this.#phase;
     for (const module of plan.ioModules) {
       if (!host.ioLost(module) || memory.failure?.active) continue;
-      this.outside(this.newFailure('hold', 'io-lost', `I/O module ${module} is lost`, '', module));
+      this.outside(this.newFailure('hold', 'io-lost', `I/O module ${module} is lost`, '', module, told('io-lost', { ioModule: module })));
     }
   }
 
   #watchWrites(): void {
     const { host, memory } = this.#phase;
     for (const [slot, { address, step }] of memory.writes) {
-      const { settled, rule, message } = host.writeSettled(slot);
+      const { settled, rule, message, told: as } = host.writeSettled(slot);
       if (!settled && !rule) continue;
       memory.writes.delete(slot);
-      if (rule) this.#lateFault(this.newFailure('hold', rule, `${address}: ${message ?? 'the read-back differs'}`, step, ''));
+      if (rule) this.#lateFault(this.newFailure('hold', rule, `${address}: ${message ?? 'the read-back differs'}`, step, '', as && { ...as, parts: { ...as.parts, address } }));
     }
   }
 
@@ -106,12 +107,13 @@ export class PhaseJudge {
     const joins = winner?.kind === 'failure' && message.command === 'Hold';
     if (winner && !joins) {
       const by = winner.kind === 'command' ? `${winner.message.command} (command ${winner.message.id})` : `failure ${winner.failure.rule}`;
-      this.#reports.refused(message, 'superseded', `superseded by ${by}`);
+      const [command, rule] = winner.kind === 'command' ? [winner.message.command, ''] : ['', winner.failure.rule];
+      this.#reports.refused(message, 'superseded', `superseded by ${by}`, told('superseded', { by: command, rule }));
       return false;
     }
     const verdict = joins ? { accepted: true as const, next: memory.state } : judge(memory.state, message.command, this.#facts(message.command));
     if (!verdict.accepted) {
-      this.#reports.refused(message, verdict.rule, this.#refusalText(message.command, verdict.rule));
+      this.#reports.refused(message, verdict.rule, this.#refusalText(message.command, verdict.rule), this.#refusalTold(message.command, verdict.rule));
       return false;
     }
     if (!joins) this.#obey(message, verdict.next);
@@ -133,10 +135,16 @@ export class PhaseJudge {
     return `${command} is not possible in ${memory.state}`;
   }
 
+  #refusalTold(command: Command, rule: string): Told | undefined {
+    const { memory } = this.#phase;
+    if (rule === 'failure-active' && memory.failure) return told('failure-active', { command, rule: memory.failure.rule, message: memory.failure.message }, memory.failure.told);
+    return rule === 'chart-invalid' || rule === 'formula-out-of-range' || rule === 'mode-manual' ? undefined : told('not-possible', { command, state: memory.state });
+  }
+
   #obey(message: CommandMessage, next: State): void {
     const { memory } = this.#phase;
     const { command, failure } = message;
-    if (failure) memory.failure = this.newFailure(failure.class, failure.rule, failure.message, '', '');
+    if (failure) memory.failure = this.newFailure(failure.class, failure.rule, failure.message, '', '', failure.told);
     if (command === 'Restart') {
       memory.failure = null;
       memory.holdIncomplete = false;
@@ -148,8 +156,8 @@ export class PhaseJudge {
 
   // -------------------------------------------------------------- failures
 
-  newFailure(failureClass: FailureClass, rule: string, message: string, step: string, subject: string): Failure {
-    return { class: failureClass, rule, message, step, sinceMs: this.#phase.host.nowMs(), active: subject !== '', ...(subject !== '' ? { subject } : {}) };
+  newFailure(failureClass: FailureClass, rule: string, message: string, step: string, subject: string, as?: Told): Failure {
+    return { class: failureClass, rule, message, ...withTold(as), step, sinceMs: this.#phase.host.nowMs(), active: subject !== '', ...(subject !== '' ? { subject } : {}) };
   }
 
   /** Columns HF and FF of decisions 3.1; false in a state that takes no failure. */
@@ -163,13 +171,13 @@ export class PhaseJudge {
     }
     if (BY_TIMEOUT_ONLY.includes(memory.state) && failure.rule !== 'exception-chart-timeout') {
       if (memory.state === 'Holding') memory.failure ??= failure;
-      this.#reports.event(`${memory.state}: ${failure.rule}: ${failure.message}`);
+      this.#reports.event(`${memory.state}: ${failure.rule}: ${failure.message}`, this.#meanwhile(failure, ''));
       memory.dirty = true;
       return true;
     }
     memory.failure = failure;
     if (effect.holdIncomplete) memory.holdIncomplete = true;
-    if (effect.alarm) this.#reports.alarm(effect.alarm, failure.message);
+    if (effect.alarm) this.#reports.alarm(effect.alarm, failure.message, failure.told);
     if (effect.next !== memory.state) this.#phase.enter(effect.next, 'failure', failure.rule);
     return true;
   }
@@ -186,36 +194,40 @@ export class PhaseJudge {
   #exceptionFault(failure: Failure): void {
     const { memory } = this.#phase;
     memory.incomplete = true;
-    this.#reports.event(`${memory.state}: ${failure.rule} in step ${failure.step}: ${failure.message}`);
+    this.#reports.event(`${memory.state}: ${failure.rule} in step ${failure.step}: ${failure.message}`, this.#meanwhile(failure, failure.step));
+  }
+
+  #meanwhile({ rule, message, told: because }: Failure, step: string): Told {
+    return told('fault-meanwhile', { state: this.#phase.memory.state, rule, message, step }, because);
   }
 
   // -------------------------------------------------------------- what a chart reports while it is scanned
 
   chartFault(error: StError, step: string, inCondition: boolean): void {
     const rule = inCondition && error.rule === 'st-runtime-error' ? 'condition-error' : error.rule;
-    const failure = this.newFailure('hold', rule, error.message, step, error.subject);
+    const failure = this.newFailure('hold', rule, error.message, step, error.subject, error.told);
     if (!this.failuresHold) this.#exceptionFault(failure);
     else this.#phase.memory.faults.push(failure);
   }
 
   stepTimedOut(step: string, onTimeout: 'Hold' | 'Stop' | 'Abort' | 'Alarm'): void {
     const { memory } = this.#phase;
-    const text = this.#timeoutText(step);
+    const { text, as } = this.#late(step);
     if (onTimeout === 'Alarm') {
-      this.#reports.event(text);
-      this.#reports.alarm('Medium', text);
+      this.#reports.event(text, as);
+      this.#reports.alarm('Medium', text, as);
     } else if (onTimeout === 'Hold') {
-      memory.faults.push(this.newFailure('hold', 'step-timeout', text, step, ''));
+      memory.faults.push(this.newFailure('hold', 'step-timeout', text, step, '', as));
     } else {
       memory.stepCommands.push({ command: onTimeout, step });
     }
   }
 
   /** With what the step waited for: whoever reads it later sees other values. */
-  #timeoutText(step: string): string {
+  #late(step: string): { readonly text: string; readonly as: Told } {
     const { exception, running } = this.#phase.memory;
     const waits = (exception ?? running).waitsFor(step);
-    return `step ${step} has exceeded its timeout${waits === '' ? '' : `; it waited for ${waits}`}`;
+    return { text: `step ${step} has exceeded its timeout${waits === '' ? '' : `; it waited for ${waits}`}`, as: told('step-late', { step, waits }) };
   }
 
   /** Applies what the chart has reported in this scan: a failure, or the command of a step timeout; true when the state changed. */
@@ -230,7 +242,8 @@ export class PhaseJudge {
     for (const { command, step } of commands) {
       const verdict = judge(memory.state, command, {});
       if (!verdict.accepted || memory.state !== before) continue;
-      memory.failure = this.newFailure('hold', 'step-timeout', this.#timeoutText(step), step, '');
+      const { text, as } = this.#late(step);
+      memory.failure = this.newFailure('hold', 'step-timeout', text, step, '', as);
       this.#phase.enter(verdict.next, command, 'step-timeout');
     }
     if (memory.state !== before) return true;

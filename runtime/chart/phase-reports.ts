@@ -4,6 +4,7 @@
  */
 import { printValue } from '../language/value-text.js';
 import type { PhaseReport, PromptWait, SfcStatus, UnitInbound } from '../port.js';
+import { type Told, withTold } from '../vocabulary/told.js';
 import type { ChartName } from '../vocabulary/chart.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { State } from '../vocabulary/states.js';
@@ -48,25 +49,25 @@ export class PhaseReports {
     return { ...this.#message('', undefined), invalid: this.#phase.unusable?.text ?? '' };
   }
 
-  event(text: string): void {
+  event(text: string, as?: Told): void {
     const { host, name } = this.#phase;
-    host.emit({ type: 'event', phase: name, text, atMs: host.nowMs() });
+    host.emit({ type: 'event', phase: name, text, ...withTold(as), atMs: host.nowMs() });
   }
 
-  alarm(severity: 'Medium' | 'High', text: string): void {
+  alarm(severity: 'Medium' | 'High', text: string, as: Told | undefined): void {
     const { host, name } = this.#phase;
-    host.emit({ type: 'alarm', phase: name, severity, message: `${name}: ${text}`, atMs: host.nowMs() });
+    host.emit({ type: 'alarm', phase: name, severity, message: `${name}: ${text}`, ...withTold(as), atMs: host.nowMs() });
   }
 
   accepted(message: CommandMessage): void {
     this.#answer(message, true, {});
   }
 
-  refused(message: CommandMessage, rule: string, text: string): void {
-    this.#answer(message, false, { ...(rule !== '' ? { rule } : {}), ...(text !== '' ? { message: text } : {}) });
+  refused(message: CommandMessage, rule: string, text: string, as: Told | undefined): void {
+    this.#answer(message, false, { ...(rule !== '' ? { rule } : {}), ...(text !== '' ? { message: text } : {}), ...withTold(as) });
   }
 
-  #answer({ id, command }: CommandMessage, accepted: boolean, why: { readonly rule?: string; readonly message?: string }): void {
+  #answer({ id, command }: CommandMessage, accepted: boolean, why: { readonly rule?: string; readonly message?: string; readonly told?: Told }): void {
     const { host, name, memory } = this.#phase;
     host.emit({ type: 'command-result', id, phase: name, command, accepted, ...why, state: memory.state });
   }

@@ -4,6 +4,7 @@
  * (`phase-charts.ts`), and says what has changed (`phase-reports.ts`). What it carries from scan to scan stands in
  * `phase-memory.ts`.
  */
+import { told } from '../vocabulary/told.js';
 import { parseDecimal, parseValueText } from '../language/value-text.js';
 import type { Failure, PhaseCheckpoint, PhasePlan, PhaseReport, PromptWait, RuntimeSettings } from '../port.js';
 import { assert } from '../vocabulary/assert.js';
@@ -164,7 +165,7 @@ export class PhaseRun implements Phase {
   /** The controller has not been heard for `runtime.orphanTimeout` (decisions Q-ST-02). */
   controllerLost(): void {
     if (!this.plan.edgeLocalHold) return;
-    this.#judge.outside(this.#judge.newFailure('hold', 'controller-lost', 'the batch controller is not heard', '', ''));
+    this.#judge.outside(this.#judge.newFailure('hold', 'controller-lost', 'the batch controller is not heard', '', '', told('controller-lost', {})));
   }
 
   dropped(): void {
@@ -245,13 +246,14 @@ export class PhaseRun implements Phase {
     const { unknown, isEdited } = readBack(this, saved);
     if (saved.state === 'Idle') return; // Start begins with the variables and the chart of the plan
     if (isEdited) return this.#chartChanged();
-    for (const step of unknown) this.#reports.event(`outcome-unknown: the action of step ${step} was interrupted; it runs again after Restart`);
+    for (const step of unknown) this.#reports.event(`outcome-unknown: the action of step ${step} was interrupted; it runs again after Restart`, told('outcome-unknown', { step }));
     const next = RECOVERIES[saved.state];
     if (!next) return;
     const isLost = saved.running.hash === ''; // its failure says so, and stays
     if (next === 'Holding' && saved.state !== 'Holding' && !isLost) {
       const lost = unknown.length > 0 ? `; outcome unknown in step ${unknown.join(', ')}` : '';
-      this.memory.failure = this.#judge.newFailure('hold', 'runtime-restart', `the unit runtime was restarted in ${saved.state}${lost}`, unknown[0] ?? '', '');
+      const as = told('restarted-in', { state: saved.state, steps: unknown.join(', ') });
+      this.memory.failure = this.#judge.newFailure('hold', 'runtime-restart', `the unit runtime was restarted in ${saved.state}${lost}`, unknown[0] ?? '', '', as);
     }
     this.enter(next, 'restart', 'runtime-restart');
   }
@@ -260,7 +262,10 @@ export class PhaseRun implements Phase {
   #chartChanged(): void {
     const { memory } = this;
     const { state } = memory;
-    const failure: Failure = { ...this.#judge.newFailure('fail', 'chart-changed', 'the chart was edited while the phase was active', '', ''), active: true };
+    const failure: Failure = {
+      ...this.#judge.newFailure('fail', 'chart-changed', 'the chart was edited while the phase was active', '', '', told('chart-edited', {})),
+      active: true,
+    };
     const next = state === 'Held' ? 'Held' : state === 'Stopping' || state === 'Resetting' ? state : 'Aborting';
     memory.failure = failure;
     if (next === 'Held') this.#reports.report('', 'chart-changed');

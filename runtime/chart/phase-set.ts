@@ -15,6 +15,7 @@ import type { Wait } from './wait.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
+import { told } from '../vocabulary/told.js';
 import type { ChartChange } from '../vocabulary/steering.js';
 
 /** Compiled templates that are kept when no phase uses them any more. */
@@ -103,6 +104,7 @@ export class PhaseSet implements PhaseContext {
         accepted: false,
         rule: 'unit-not-allocated',
         message: `the unit has no phase ${message.phase}`,
+        told: told('no-phase', { phase: message.phase }),
         state: 'Idle',
       });
     }

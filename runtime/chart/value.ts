@@ -88,7 +88,7 @@ export const HELPERS = {
   anyAbs,
   coerceAny,
   loopLimit: (limit: number, line: number): never => {
-    throw stError('loop-limit', `the loop has run ${limit} times`, line);
+    throw stError('loop-limit', `the loop has run ${limit} times`, line, String(limit));
   },
   budgetSpent: (line: number): never => {
     throw stError('statement-budget', 'the action has executed its statements of one scan', line);

@@ -2,6 +2,7 @@
  * A suspended call and its answer (decisions 2.6): a prompt, an external result, a request to the gateway, or time.
  * A prompt keeps its id over a restart; a request in flight does not survive one, because nobody knows what it did.
  */
+import { type Told, told, withTold } from '../vocabulary/told.js';
 import type { PromptWait, StepRecord, WaitRecord } from '../port.js';
 import { COMMAND_TIMEOUT, COMMAND_WITHDRAWN } from '../vocabulary/service-rules.js';
 import { decodeSlot, encodeSlot } from './codec.js';
@@ -28,7 +29,7 @@ export class Wait {
   remainingMs: number;
   answered = false;
   value: Raw | Any | undefined;
-  failure: { readonly rule: string; readonly message: string } | null = null;
+  failure: { readonly rule: string; readonly message: string; readonly told?: Told } | null = null;
   /** Last good answer of a polled request in a condition. */
   last: Raw | Any | undefined;
 
@@ -71,9 +72,9 @@ export class Wait {
     this.value = value;
   }
 
-  fail(rule: string, message: string): void {
+  fail(rule: string, message: string, as?: Told): void {
     this.answered = true;
-    this.failure = { rule, message };
+    this.failure = { rule, message, ...withTold(as) };
   }
 
   /** Lets time pass; true once the call has ended. */
@@ -83,7 +84,7 @@ export class Wait {
     this.remainingMs -= this.isTimer ? plantMs : realMs;
     if (this.remainingMs > 0) return false;
     if (this.isTimer) this.answer(true);
-    else this.fail(this.commandsModule ? COMMAND_TIMEOUT : 'service-failed', `${this.builtin} had no answer in time`);
+    else this.fail(this.commandsModule ? COMMAND_TIMEOUT : 'service-failed', `${this.builtin} had no answer in time`, told('call-unanswered', { call: this.builtin }));
     return true;
   }
 

@@ -4,6 +4,7 @@
  * within 2^53 and a bigint beyond, so equal values are always identical (`===`); a value whose type is known only at run
  * time (READ, CALL_SERVICE) travels as `Any`.
  */
+import { type Told, told } from '../vocabulary/told.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { BinaryOperator } from './ast.js';
 import { INT_MAX, INT_MIN, intValue, printForConcat } from './value-text.js';
@@ -36,16 +37,19 @@ export class Any {
 export class StError extends Error {
   readonly rule: string;
   readonly subject: string;
-  constructor(rule: string, message: string, subject = '') {
+  readonly told: Told | undefined;
+  constructor(rule: string, message: string, subject = '', as?: Told) {
     super(message);
     this.rule = rule;
     this.subject = subject;
+    this.told = as;
   }
 }
 
-/** Errors of 4.4 and 4.2 are one failure rule; the message begins with the code. */
-export function stError(code: string, text: string, line: number): StError {
-  return new StError('st-runtime-error', `${code}: ${text}${line > 0 ? ` (line ${line})` : ''}`);
+/** Errors of 4.4 and 4.2 are one failure rule; the message begins with the code. @param about the name or number in the text. */
+export function stError(code: string, text: string, line: number, about = ''): StError {
+  const as = told('text-error', { error: code, about, line: line > 0 ? String(line) : '' });
+  return new StError('st-runtime-error', `${code}: ${text}${line > 0 ? ` (line ${line})` : ''}`, '', as);
 }
 
 export function overflow(line: number): never {

@@ -6,6 +6,7 @@
  *
  * Invariant: `latch`, `scan`, `drive` and `publish` allocate nothing while no block changes between healthy and faulted.
  */
+import { type Told, told } from '../vocabulary/told.js';
 import type { MonoMs } from '../vocabulary/times.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan, NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
@@ -48,6 +49,7 @@ const OF_PLAN = 'a tag is one of this plan';
 export interface WriteRefusal {
   readonly code: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld';
   readonly message: string;
+  readonly told: Told;
 }
 
 export interface NetworkSetOptions {
@@ -395,15 +397,19 @@ export class NetworkSet {
     const tag = this.#tags[slot];
     if (!tag) return this.#writeChannel(slot, value);
     const { address, writable, engMin = Number.NEGATIVE_INFINITY, engMax = Number.POSITIVE_INFINITY } = tag.plan;
-    if (!writable) return { code: 'read_only_tag', message: `${address} is read-only` };
+    if (!writable) return { code: 'read_only_tag', message: `${address} is read-only`, told: told('write-read-only', { address }) };
     const number = readWritten(tag.type, value, this.#texts);
-    if (number === undefined) return { code: 'invalid_value', message: `${JSON.stringify(value)} is no ${tag.type} for ${address}` };
+    if (number === undefined) return unfit(address, tag.type, value);
     const isNumeric = tag.type === 'INT' || tag.type === 'REAL';
-    if (isNumeric && (number < engMin || number > engMax)) return { code: 'out_of_range', message: `${number} is outside ${engMin} to ${engMax} for ${address}` };
+    if (isNumeric && (number < engMin || number > engMax)) {
+      const as = told('write-range', { address, value: String(number), min: String(engMin), max: String(engMax) });
+      return { code: 'out_of_range', message: `${number} is outside ${engMin} to ${engMax} for ${address}`, told: as };
+    }
     if (tag.plan.binding.kind === 'channel') return this.#writeChannel(slot, value);
     if (tag.override >= 0) return this.#override(tag, slot, number);
-    if (tag.slot < 0) return { code: 'write_failed', message: `${address}: the network ${tag.plan.network} is not loaded` };
-    if (tag.writes.length === 0) return { code: 'read_only_tag', message: `${address} is fed by the network` };
+    if (tag.slot < 0)
+      return { code: 'write_failed', message: `${address}: the network ${tag.plan.network} is not loaded`, told: told('write-not-loaded', { address, network: tag.plan.network }) };
+    if (tag.writes.length === 0) return { code: 'read_only_tag', message: `${address} is fed by the network`, told: told('write-read-only', { address }) };
     for (const target of tag.writes) {
       if (this.#memory.S[target] !== number || this.#memory.written[target] === 0) this.writesChanged += 1;
       this.#memory.S[target] = number;
@@ -420,16 +426,28 @@ export class NetworkSet {
       case REACH.live:
         return null;
       case REACH.withheld:
-        return { code: 'outputs_withheld', message: `the outputs of I/O module ${module} are withheld: nothing is written to the device` };
+        return {
+          code: 'outputs_withheld',
+          message: `the outputs of I/O module ${module} are withheld: nothing is written to the device`,
+          told: told('write-withheld', { address: '', ioModule: module }),
+        };
       default:
-        return { code: 'device_unreachable', message: `I/O module ${module} is not connected: nothing was written, and nothing will be when it is` };
+        return {
+          code: 'device_unreachable',
+          message: `I/O module ${module} is not connected: nothing was written, and nothing will be when it is`,
+          told: told('write-unreachable', { address: '', ioModule: module }),
+        };
     }
   }
 
   #override(tag: TagSlot, slot: number, number: number): WriteRefusal | null {
     const { address, network } = tag.plan;
     if (this.modeOf(slot) === 'Automatic')
-      return { code: 'write_failed', message: `${address} is an output of its network; it can be overridden only while ${network} is not in Automatic` };
+      return {
+        code: 'write_failed',
+        message: `${address} is an output of its network; it can be overridden only while ${network} is not in Automatic`,
+        told: told('write-not-manual', { address, network }),
+      };
     const drives = tag.image >= 0 && channelOf(this.plan, tag).direction === 'output';
     const unreached = drives ? this.#unreached(tag.image) : null;
     if (unreached) return unreached;
@@ -442,17 +460,21 @@ export class NetworkSet {
 
   #writeChannel(slot: number, value: Value): WriteRefusal | null {
     const at = this.#place(slot);
-    if (!at) return { code: 'unknown_tag', message: 'there is no such tag' };
+    if (!at) return { code: 'unknown_tag', message: 'there is no such tag', told: told('write-no-tag', { address: '' }) };
     const plan = inside(this.plan.images, at.image, NUMBERED);
     const channel = channelOf(this.plan, at);
     const name = `${plan.module}:${channel.name}`;
-    if (channel.direction === 'input') return { code: 'read_only_tag', message: `${name} is an input` };
+    if (channel.direction === 'input') return { code: 'read_only_tag', message: `${name} is an input`, told: told('write-read-only', { address: name }) };
     const type = CHANNEL_TYPES[channel.dataType];
     const number = readWritten(type, value, this.#texts);
-    if (number === undefined) return { code: 'invalid_value', message: `${JSON.stringify(value)} is no ${type} for ${name}` };
+    if (number === undefined) return unfit(name, type, value);
     const bytes = type === 'STRING' ? encoder.encode(String(value)).length : 0;
     if (bytes > TEXT_BYTES_MAX)
-      return { code: 'invalid_value', message: `the text for ${name} has ${bytes} bytes (UTF-8), and a channel holds ${TEXT_BYTES_MAX}: a part of it would be another text` };
+      return {
+        code: 'invalid_value',
+        message: `the text for ${name} has ${bytes} bytes (UTF-8), and a channel holds ${TEXT_BYTES_MAX}: a part of it would be another text`,
+        told: told('write-text-long', { address: name, bytes: String(bytes), max: String(TEXT_BYTES_MAX) }),
+      };
     const unreached = this.#unreached(at.image);
     if (unreached) return unreached;
     this.io.force(at.image, at.channel, number, type === 'STRING' ? String(value) : undefined);
@@ -648,4 +670,9 @@ function nameSlots(plan: UnitPlan, io: IoLink): Map<string, number> {
     });
   });
   return slots;
+}
+
+function unfit(address: string, type: string, value: Value): WriteRefusal {
+  const text = JSON.stringify(value);
+  return { code: 'invalid_value', message: `${text} is no ${type} for ${address}`, told: told('write-type', { address, value: text, type }) };
 }

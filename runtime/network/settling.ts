@@ -1,4 +1,5 @@
 /** Writes that wait for the answer of a device: read-back and refusal (decisions 7.7, 3.5 `write-failed`). */
+import { type Told, told } from '../vocabulary/told.js';
 import type { MonoMs } from '../vocabulary/times.js';
 import { inside } from '../vocabulary/assert.js';
 import type { UnitPlan } from '../port.js';
@@ -8,6 +9,7 @@ export interface Settlement {
   readonly settled: boolean;
   readonly rule?: string;
   readonly message?: string;
+  readonly told?: Told;
 }
 
 const OF_PLAN = 'a write that waits is one to a channel of this plan';
@@ -62,11 +64,25 @@ export class SettlingWrites {
     this.#since.delete(slot);
     const plan = inside(this.#plan.images, image, OF_PLAN);
     const name = `${plan.module}:${inside(plan.channels, channel, OF_PLAN).name}`;
-    if (!answered) return { settled: true, rule: 'write-failed', message: `${name}: the device has not answered within ${readbackTimeoutMs} ms` };
+    const of = { address: name, channel: name };
+    if (!answered)
+      return {
+        settled: true,
+        rule: 'write-failed',
+        message: `${name}: the device has not answered within ${readbackTimeoutMs} ms`,
+        told: told('device-silent', { ...of, ms: String(readbackTimeoutMs) }),
+      };
     if (this.#io.ack[at] === ACK.done) return SETTLED;
     const isReplaced = this.#replaced.delete(slot);
-    if (isReplaced && this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: its channels were changed while the write was on its way` };
-    if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };
-    return { settled: true, rule: 'readback-mismatch', message: `${name} reads back ${this.#io.readback[at]} after ${this.#io.value[at]} was written` };
+    if (isReplaced && this.#io.ack[at] === ACK.failed)
+      return { settled: true, rule: 'write-failed', message: `${name}: its channels were changed while the write was on its way`, told: told('channels-changed', of) };
+    if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write`, told: told('device-refused', of) };
+    const [readback, written] = [String(this.#io.readback[at]), String(this.#io.value[at])];
+    return {
+      settled: true,
+      rule: 'readback-mismatch',
+      message: `${name} reads back ${readback} after ${written} was written`,
+      told: told('readback-differs', { ...of, readback, written }),
+    };
   }
 }

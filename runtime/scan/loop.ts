@@ -339,7 +339,7 @@ export class UnitLoop {
 
   #write(message: Message<'write'>, networks: NetworkSet): void {
     const slot = networks.slot(message.address);
-    const refusal: WriteRefusal | null = slot < 0 ? { code: 'unknown_tag', message: `there is no tag ${message.address}` } : networks.write(slot, message.value);
+    const refusal: Omit<WriteRefusal, 'told'> | null = slot < 0 ? { code: 'unknown_tag', message: `there is no tag ${message.address}` } : networks.write(slot, message.value);
     this.#parts.post({ type: 'write-result', id: message.id, ok: refusal === null, ...(refusal && { code: refusal.code }), message: refusal?.message ?? '' });
   }
 
@@ -647,7 +647,7 @@ export class UnitLoop {
       mode: (slot) => networks().modeOf(slot),
       write: (slot, value) => {
         const refusal = networks().write(slot, value);
-        return refusal && { rule: WRITE_RULES[refusal.code], message: refusal.message };
+        return refusal && { rule: WRITE_RULES[refusal.code], message: refusal.message, told: refusal.told };
       },
       writeSettled: (slot) => networks().writeSettled(slot),
       ioLost: (module) => networks().io.lostForMs(module, this.#now.monoMs) > networks().plan.settings.ioLostHoldDelayMs,

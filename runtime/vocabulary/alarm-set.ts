@@ -215,12 +215,12 @@ function comparisonOf({ condition, threshold, setpoint = 0, deadband }: AlarmPla
   }
 }
 
-/** Beyond which bound the value of its tag clears it; undefined where no bound of the value does: a deviation is one of two values, and without a threshold nothing clears. */
-export function clearsAt(plan: AlarmPlan): { readonly wanted: '<' | '>' | '='; readonly limit: number | boolean } | undefined {
+/** From which bound on the value of its tag clears it, the bound itself included; undefined where no bound of the value does: a deviation is one of two values, and without a threshold nothing clears. */
+export function clearsAt(plan: AlarmPlan): { readonly wanted: '<=' | '>=' | '='; readonly limit: number | boolean } | undefined {
   const { measure, back } = comparisonOf(plan);
   if (measure === MEASURE.isTrue || measure === MEASURE.isFalse) return { wanted: '=', limit: measure === MEASURE.isFalse };
   if (measure === MEASURE.distance || !Number.isFinite(back)) return undefined;
-  return measure === MEASURE.value ? { wanted: '<', limit: back } : { wanted: '>', limit: -back };
+  return measure === MEASURE.value ? { wanted: '<=', limit: back } : { wanted: '>=', limit: -back };
 }
 
 function isSameCondition(a: AlarmPlan, b: AlarmPlan): boolean {

@@ -1,5 +1,6 @@
 /** Why a batch stood, told from its execution events: the first cause stays the first. */
 import t from 'tap';
+import { type Told, told, toldFailure, withTold } from '../../runtime/vocabulary/told.js';
 import { pageModule } from './page-module.js';
 
 interface Cause {
@@ -27,11 +28,11 @@ interface Happened {
   withNews(known: readonly object[], news: readonly object[]): readonly { readonly id: number }[];
 }
 
-type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string | undefined];
+type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string | undefined, as?: Told];
 
 /** `Command`, `Alarm` and `System` are of the batch; the others are state changes of that kind of element. */
 function eventsOf(rows: readonly Row[]): object[] {
-  return rows.map(([second, kind, path, value, previousValue, message, who], at) => ({
+  return rows.map(([second, kind, path, value, previousValue, message, who, as], at) => ({
     id: at + 1,
     ts: `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`,
     ...(TYPES[kind] ?? { eventType: 'Procedural Execution', eventSubType: 'State Change' }),
@@ -40,9 +41,12 @@ function eventsOf(rows: readonly Row[]): object[] {
     value,
     previousValue,
     message,
+    ...withTold(as),
     person: who === undefined ? null : { displayName: who },
   }));
 }
+
+const alarm = (event: string, name: string, message: string): Told => told('alarm-event', { event, alarm: name, message, since: '' });
 
 const TYPES: Readonly<Record<string, object>> = {
   Command: { eventType: 'Procedural Execution', eventSubType: 'State Command' },
@@ -261,14 +265,16 @@ t.test('a failure that ended its phase is told with the words that the batch kee
 
 t.test('an alarm that stood when it was held comes before the command that it gave, and is told once', async (t) => {
   const { spellsOf, chainOf } = await pageModule<Happened & { chainOf(spell: Spell): readonly (Cause & { readonly alarm: string })[] }>('data/happened.ts');
+  const HOT = 'hotter than recipe allows';
+  const failure = { rule: 'alarm-exception', message: `alarm-exception: alarm hot-1: ${HOT}` };
   const [spell] = spellsOf(
     eventsOf([
       [1, 'Batch', '', 'Running', 'Pending', 'Start'],
-      [2, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm li101-low-1, empty'],
-      [3, 'Alarm', '', 'ClearedUnacknowledged', '', 'Cleared: alarm li101-low-1, empty'],
-      [5, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm hot-1, hotter than recipe allows'],
+      [2, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm li101-low-1, empty', undefined, alarm('Activated', 'li101-low-1', 'empty')],
+      [3, 'Alarm', '', 'ClearedUnacknowledged', '', 'Cleared: alarm li101-low-1, empty', undefined, alarm('Cleared', 'li101-low-1', 'empty')],
+      [5, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm hot-1, hotter than recipe allows', undefined, alarm('Activated', 'hot-1', HOT)],
       [6, 'Batch', '', 'Holding', 'Running', 'procedure'],
-      [6, 'Procedure', 'p', 'Holding', 'Running', 'alarm-exception: alarm hot-1: hotter than recipe allows'],
+      [6, 'Procedure', 'p', 'Holding', 'Running', failure.message, undefined, toldFailure({ ...failure, told: told('alarms-hold', { alarms: 'hot-1', texts: HOT }) })],
       [6, 'Command', '', 'Hold', '', 'alarm hot-1', 'alarm-controller'],
       [6, 'Batch', '', 'Held', 'Holding', 'procedure'],
     ]),

@@ -348,6 +348,19 @@ t.test('a shift with a batch that is held', async (t) => {
     const own = told.replaceAll('the loop was taken by hand', '').replaceAll('Measure the pH of the reactor contents', ''); // what people and recipes have written stays as it is
     t.notMatch(own, /\b(is|are|the|held|phase|again|Activated|Manual|Automatic|alarm-|write-mode|stands)\b/, own);
     await inMode(admin, 'Automatic');
+    const journal = phone.getByTestId('journal');
+    await says(journal, /Steuerrezept gemacht aus/);
+    await says(journal, /Anhalten von olga of the shift: Foam in the sight glass/, 'what has held it');
+    t.notMatch(await journal.innerText(), /control recipe made|Hold by|is not possible|mode of|: alarm /, 'the journal is worded from codes');
+    await phone.evaluate("location.hash = '#/overview'");
+    await phone.getByTestId('batch-new').click();
+    await phone.getByTestId('new-id').fill('SHIFT-NEU');
+    await phone.getByTestId('new-quantity').fill('1');
+    const judged = phone.getByTestId('new-judged');
+    await says(judged, /RX101 ist belegt von SHIFT-1/);
+    await says(judged, /Eine Menge von 1 ist nicht erlaubt; erlaubt ist von /);
+    t.notMatch(await judged.innerText(), /\b(is|the|unit|taken|quantity|outside|recipe)\b/);
+    await phone.getByTestId('new-cancel').click();
     await phone.context().close();
   });
 

@@ -1,6 +1,7 @@
 /** Texts and numbers as the pages show them, without a browser: what is recorded is shown with every letter of it. */
 import t from 'tap';
 import { DATA_TYPES, TAG_TYPES } from '../../runtime/vocabulary/data-types.js';
+import { TOLD, type Told, told, toldAt, toldFailure, withTold } from '../../runtime/vocabulary/told.js';
 import { pageModule } from './page-module.js';
 
 interface Texts {
@@ -62,15 +63,39 @@ t.test('a measured value in a sentence has the digits of the screen, and more wh
 
 t.test('a line of the journal has a quantity with what it is counted in, and nothing twice', async (t) => {
   const { partsOf } = await pageModule<{ partsOf(event: object): string[] }>('plant/event-words.ts', 'en-GB');
-  const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '') => partsOf({ eventType, eventSubType, message, value, previousValue });
-  t.same(event('Material', 'monomer (kg)', '20.675302463846492', '20261122007'), ['monomer', '20.6753 kg', '20261122007'], 'as a reading is told; every digit is in the record');
-  t.same(event('Material', 'resin (clear) (mPa.s)', '3.0000'), ['resin (clear)', '3.0000 mPa·s'], 'what was given stands as it was given');
-  t.same(event('Material', 'water', '3'), ['water', '3']);
+  const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '', as?: Told) =>
+    partsOf({ eventType, eventSubType, message, value, previousValue, ...withTold(as) });
+  const material = (name: string, engUnits: string): Told => told('material', { material: name, engUnits });
+  t.same(
+    event('Material', 'monomer (kg)', '20.675302463846492', '20261122007', 'Consume', material('monomer', 'kg')),
+    ['monomer', '20.6753 kg', '20261122007'],
+    'as a reading is told; every digit is in the record',
+  );
+  t.same(
+    event('Material', 'resin (clear) (mPa.s)', '3.0000', '', 'Produce', material('resin (clear)', 'mPa.s')),
+    ['resin (clear)', '3.0000 mPa·s'],
+    'what was given stands as it was given',
+  );
   t.same(event('Operator', 'viscosity', 'viscosity'), ['viscosity']);
-  t.same(event('Alarm', 'Activated: alarm hot-1, Reactor (kg) too hot', 'ActiveUnacknowledged'), ['Alarm: Reactor (kg) too hot']);
-  t.same(event('Equipment', 'mode of ControlModule tic101', 'Manual', 'Automatic', 'Modification'), ['TIC101: Automatic → Manual']);
-  t.same(event('Equipment', 'tag tic101.sp', '80.123456789', '70', 'Modification'), ['TIC101.SP: 70 → 80.12346']);
+  const alarm = told('alarm-event', { event: 'Activated', alarm: 'hot-1', message: 'Reactor (kg) too hot', since: '' });
+  t.same(event('Alarm', 'Activated: alarm hot-1, Reactor (kg) too hot', 'ActiveUnacknowledged', '', 'Process', alarm), ['Alarm: Reactor (kg) too hot']);
+  t.same(event('Equipment', 'mode of ControlModule tic101', 'Manual', 'Automatic', 'Modification', told('mode-set', { kind: 'ControlModule', name: 'tic101' })), [
+    'TIC101: Automatic → Manual',
+  ]);
+  t.same(event('Equipment', 'tag tic101.sp', '80.123456789', '70', 'Modification', told('tag-written', { address: 'tic101.sp' })), ['TIC101.SP: 70 → 80.12346']);
   t.same(event('Procedural Execution', '', 'Manual', 'Automatic', 'Mode Change'), ['Automatic → Manual'], 'a change goes from what it was to what it is');
+  const cancelled = told('prompt-cancelled', { step: '', state: 'Held' });
+  t.same(event('Operator', 'cancelled without an answer: the phase is Held', 'Weigh it', 'PromptCancelled', 'Prompt', cancelled), ['Weigh it', 'Not answered any more: Held']);
+});
+
+t.test('what a release before this one has kept has no code and stands as it was written', async (t) => {
+  const { partsOf, toldText } = await pageModule<{ partsOf(event: object): string[]; toldText(said: object): string }>('plant/event-words.ts plant/told-words.ts', 'de-DE');
+  const event = (eventType: string, message: string, value: string, previousValue = '', eventSubType = '') => partsOf({ eventType, eventSubType, message, value, previousValue });
+  t.same(event('Alarm', 'Activated: alarm hot-1, Reactor too hot', '', '', 'Process'), ['Activated: alarm hot-1, Reactor too hot']);
+  t.same(event('Equipment', 'tag tic101.sp', '80', '70', 'Modification'), ['tag tic101.sp: 70 → 80']);
+  t.same(event('Material', 'water (kg)', '3', '', 'Consume'), ['water (kg)', '3']);
+  t.equal(toldText({ message: 'Hold is not possible in Holding' }), 'Hold is not possible in Holding');
+  t.equal(toldText({ message: 'written by a later release', told: { code: 'of-a-later-release', parts: {} } }), 'written by a later release');
 });
 
 t.test('a record of the trail says for whom a component did it: the first person of the same request', async (t) => {
@@ -89,35 +114,60 @@ t.test('a record of the trail says for whom a component did it: the first person
 
 t.test('what the box keeps in its records is told in German, without codes and names of the box', async (t) => {
   interface Words {
-    boxText(message: string): string;
-    causeText(text: string): string;
+    causeText(said: object): string;
     checkTexts(rows: readonly object[]): string[];
+    failureText(failure: object): string;
+    holdText(batch: object): string;
     rejectionText(rejection: object): string;
+    toldText(said: object): string;
     uncontrolledText(unit: string, from: string, to: string): string;
   }
-  const { boxText, causeText, checkTexts, rejectionText, uncontrolledText } = await pageModule<Words>('plant/box-words.ts plant/rule-words.ts plant/check-words.ts', 'de-DE');
-  const hyphenless = (text: string): string => text.replaceAll('\u00ad', '');
-  t.equal(boxText('Activated: alarm hot-1, Reaktor zu warm'), 'Alarm: Reaktor zu warm');
-  t.equal(boxText('Acknowledged: alarm hot-1, Reaktor zu warm'), 'Alarm quittiert: Reaktor zu warm');
-  t.equal(causeText('alarm-exception: alarm hot-1: Reaktor zu warm: alarm hot-1'), 'Ein Alarm hat es verlangt: Reaktor zu warm');
-  t.equal(
-    causeText('write-mode-manual: tic101.sp (tic101) is in Manual: set it to Automatic or Semi-Automatic'),
-    'Das Rezept schrieb auf ein Modul in Hand: TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen',
+  const { causeText, checkTexts, failureText, holdText, rejectionText, toldText, uncontrolledText } = await pageModule<Words>(
+    'plant/told-words.ts plant/check-text.ts plant/hold-text.ts',
+    'de-DE',
   );
-  t.equal(causeText('runtime-restart: the runtime or the appliance was restarted'), 'Die Steuerung der Teilanlage oder die Box wurde neu gestartet');
-  t.equal(hyphenless(rejectionText({ rule: 'already-holding', message: 'Hold is not possible in Holding' })), 'Anhalten ist nicht möglich im Zustand Hält an');
-  t.equal(hyphenless(rejectionText({ rule: 'already-held', message: 'Hold is not possible while the batch is Held' })), 'Anhalten ist nicht möglich im Zustand Angehalten');
-  const gap = 'the appliance was restarted; control gap from 2026-11-22T12:00:00.000Z to 2026-11-22T12:00:04.000Z';
-  t.equal(boxText(gap), uncontrolledText('', '2026-11-22T12:00:00.000Z', '2026-11-22T12:00:04.000Z'), 'journal and head tell one length');
-  t.match(boxText(gap), /niemand steuerte.*\(4 s\)/);
-  t.match(boxText('unit rx101 is scanned again; control gap from 2026-11-22T11:59:30.000Z to 2026-11-22T12:00:05.000Z'), /^RX101 wird wieder gesteuert; zuletzt aufgezeichnet /);
-  const row = (code: string, parts: object): object => ({ message: 'in English', told: { code, parts } });
+  const hyphenless = (text: string): string => text.replaceAll('\u00ad', '');
+  const said = (as: Told): string => hyphenless(toldText({ message: 'in English', told: as }));
+  const alarm = { alarm: 'hot-1', message: 'Reaktor zu warm', since: '' };
+  t.equal(said(told('alarm-event', { event: 'Activated', ...alarm })), 'Alarm: Reaktor zu warm');
+  t.equal(said(told('alarm-event', { event: 'Acknowledged', ...alarm })), 'Alarm quittiert: Reaktor zu warm');
+  const byAlarm = told('alarms-hold', { alarms: 'hot-1', texts: 'Reaktor zu warm' });
+  t.equal(failureText({ rule: 'alarm-exception', message: 'alarm hot-1: Reaktor zu warm', told: byAlarm }), 'Ein Alarm hat es verlangt: Reaktor zu warm');
+  const inManual = told('module-in-manual', { address: 'temp.sp', module: 'tic101' });
+  const failure = { rule: 'write-mode-manual', message: 'temp.sp (tic101) is in Manual: set it to Automatic or Semi-Automatic', told: inManual };
+  const wanted = 'Das Rezept schrieb auf ein Modul in Hand: TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen';
+  t.equal(said(toldFailure(failure)), wanted);
+  t.equal(
+    said(told('failure-active', { command: 'Restart', rule: failure.rule, message: failure.message }, inManual)),
+    `Wiederanfahren ist nicht möglich, solange dies ansteht: ${wanted}`,
+  );
+  t.equal(holdText({ name: 'wo-1', batchID: 'WO-1', heldBy: { ...failure, reason: '' } }), 'TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen');
+  t.equal(
+    holdText({ name: 'wo-1', batchID: 'WO-1', heldBy: { ...failure, told: toldAt('react/heat', inManual), reason: '' } }),
+    'react/heat: TIC101 steht in Hand; auf Automatik oder Halbautomatik stellen',
+  );
+  t.equal(
+    failureText({ rule: 'runtime-restart', message: 'in English', told: told('restarted', {}) }),
+    'Die Steuerung der Teilanlage oder die Box wurde neu gestartet',
+    'what says it all stands alone',
+  );
+  t.equal(hyphenless(causeText({ message: 'Hold' })), 'Anhalten');
+  t.equal(causeText({ message: 'step-timeout' }), 'Ein Schritt dauerte zu lange');
+  const held = told('not-possible', { command: 'Hold', state: 'Holding' });
+  t.equal(hyphenless(rejectionText({ rule: 'already-holding', message: 'Hold is not possible in Holding', told: held })), 'Anhalten ist nicht möglich im Zustand Hält an');
+  const gap = { from: '2026-11-22T12:00:00.000Z', to: '2026-11-22T12:00:04.000Z', gapMs: '4000' };
+  t.equal(said(told('box-restarted', gap)), uncontrolledText('', gap.from, gap.to), 'journal and head tell one length');
+  t.match(said(told('box-restarted', gap)), /niemand steuerte.*\(4 s\)/);
+  t.match(said(told('unit-restarted', { unit: 'rx101', ...gap })), /^RX101 wird wieder gesteuert; zuletzt aufgezeichnet /);
+  t.equal(said(told('value-range', { name: 'monomer', value: '12.5', min: '', max: '10', engUnits: 'kg' })), 'monomer: 12,5 ist nicht erlaubt; erlaubt ist bis 10 kg');
+  t.equal(said(told('unit-taken', { unit: 'rx101', holder: 'WO-2' })), 'RX101 ist belegt von WO-2');
+  const row = (as: Told): object => ({ message: 'in English', told: as });
   t.strictSame(
     checkTexts([
-      row('manual-in-phase', { module: 'tic101', phase: 'makeResin/react/cool', address: 'temp.mode', step: 'cool' }),
-      row('commanded', { module: 'ag101', value: 'Run' }),
-      row('off-setpoint', { module: 'tic101', value: '20.676952760336135', setpoint: '80', engUnits: 'degC' }),
-      row('commanded', { module: 'xv105', value: 'TRUE' }),
+      row(told('manual-in-phase', { module: 'tic101', phase: 'makeResin/react/cool', address: 'temp.mode', step: 'cool' })),
+      row(told('commanded', { module: 'ag101', value: 'Run' })),
+      row(told('off-setpoint', { module: 'tic101', value: '20.676952760336135', setpoint: '80', engUnits: 'degC' })),
+      row(told('commanded', { module: 'xv105', value: 'TRUE' })),
     ]),
     [
       'TIC101 steht in Hand: Die Charge wird wieder angehalten, sobald sie zu Phase makeResin/react/cool kommt',
@@ -125,6 +175,24 @@ t.test('what the box keeps in its records is told in German, without codes and n
       'TIC101 steht bei 20,68 °C, der Sollwert ist 80,00 °C',
     ],
   );
+});
+
+t.test('every code of the box is worded in both languages, by its parts alone', async (t) => {
+  const english = await pageModule<{ toldText(said: object): string }>('plant/told-words.ts', 'en-GB');
+  const german = await pageModule<{ toldText(said: object): string }>('plant/told-words.ts', 'de-DE');
+  const INSTANTS: readonly string[] = ['since', 'until', 'at', 'from', 'to'];
+  /** Codes of which both languages show names alone. */
+  const NAMES: readonly string[] = ['alarm', 'alarm-event', 'alarms-hold', 'alarm-commands', 'mode-set', 'tag-written', 'channel-set', 'parameter-set', 'material', 'failure'];
+  for (const [code, names] of Object.entries(TOLD)) {
+    const parts = Object.fromEntries(names.map((name: string) => [name, INSTANTS.includes(name) ? '2026-11-22T12:00:00.000Z' : `<${name}>`]));
+    const as = { message: 'in English', told: { code, parts } };
+    const [en, de] = [english.toldText(as), german.toldText(as)];
+    for (const text of [en, de]) {
+      t.not(text, '', code);
+      t.notMatch(text, /undefined|NaN|\[object|in English/, code);
+    }
+    t.equal(en === de, NAMES.includes(code), `${code}: ${de}`);
+  }
 });
 
 t.test('a cell of a file is a formula to no spreadsheet, however it begins, and a number is what was recorded', async (t) => {

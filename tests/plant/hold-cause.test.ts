@@ -38,15 +38,23 @@ t.test('the first cause of a hold stays the first: an alarm that comes later joi
   const first = await seen(batch, 'the batch says why', ({ heldBy }) => heldBy !== undefined);
   t.match(first, {
     failure: { rule: 'runtime-restart' },
-    heldBy: { rule: 'runtime-restart', since: /Z$/, by: { kind: 'component', displayName: 'system' }, alarm: '', element: { kind: 'Phase' } },
+    heldBy: { rule: 'runtime-restart', told: { code: 'restarted-in' }, since: /Z$/, by: { kind: 'component', displayName: 'system' }, alarm: '', element: { kind: 'Phase' } },
   });
   await plant.runtimesReady();
   await drainReset(true);
   const after = await seen(batch, 'the alarm has joined', ({ furtherFailures }) => furtherFailures?.length > 0);
   t.match(after, {
     failure: { rule: 'runtime-restart' },
-    furtherFailures: [{ rule: 'alarm-exception', active: true, message: /the drain is being reset/ }],
-    commandRejection: { command: 'Hold', rule: 'already-held', by: { kind: 'component', displayName: 'alarm-controller' }, alarm: /./ },
+    furtherFailures: [
+      { rule: 'alarm-exception', active: true, message: /the drain is being reset/, told: { code: 'alarms-hold', parts: { alarms: /./, texts: 'the drain is being reset' } } },
+    ],
+    commandRejection: {
+      command: 'Hold',
+      rule: 'already-held',
+      told: { code: 'not-possible', parts: { command: 'Hold', state: 'Held' } },
+      by: { kind: 'component', displayName: 'alarm-controller' },
+      alarm: /./,
+    },
     blockedBecause: /^runtime-restart: .*; alarm-exception: alarm .*the drain is being reset/,
   });
   t.same(after.heldBy, first.heldBy, 'who asked, when and why stay as they were');
@@ -61,7 +69,10 @@ t.test('the first cause of a hold stays the first: an alarm that comes later joi
 
   await plant.finish(batch);
   const told = (await plant.events(batch)).filter(({ value }) => value === 'HoldCause');
-  t.match(told, [{ previousValue: 'runtime-restart' }], 'so do its events');
+  t.match(told, [{ previousValue: 'runtime-restart', told: { code: 'failure', parts: { rule: 'runtime-restart' }, because: { code: 'restarted-in' } } }], 'so do its events');
+  const refused = (await plant.events(batch)).find(({ previousValue }) => previousValue === 'failure-active');
+  const why = { code: 'failure-active', parts: { command: 'Restart', rule: 'alarm-exception' }, because: { code: 'alarms-hold' } };
+  t.match(refused, { message: /^Restart is not possible while alarm-exception is active: /, told: why }, 'the sentence stays, the code stands beside it');
 });
 
 t.test('a Hold by a person says who, when and with which reason, also after the Restart and in the record', async (t) => {
@@ -70,7 +81,15 @@ t.test('a Hold by a person says who, when and with which reason, also after the 
   await plant.command(batch, 'Hold', 'process observation at the drain');
   await plant.until(batch, 'Held');
   const held = await seen(batch, 'the batch says why', ({ heldBy }) => heldBy !== undefined);
-  t.match(held.heldBy, { rule: 'Hold', reason: 'process observation at the drain', by: { kind: 'person', accountId: /./, displayName: /./ }, alarm: '', element: null });
+  t.match(held.heldBy, {
+    rule: 'Hold',
+    message: /^Hold by /,
+    told: { code: 'held-by', parts: { who: held.heldBy.by.displayName, reason: 'process observation at the drain' } },
+    reason: 'process observation at the drain',
+    by: { kind: 'person', accountId: /./, displayName: /./ },
+    alarm: '',
+    element: null,
+  });
   t.notOk(held.failure);
   t.match((await plant.api.get(`${SITE}/batches`)).body.find(({ name }: { name: string }) => name === batch).heldBy, { rule: 'Hold' }, 'lists say it too');
   await plant.command(batch, 'Restart');
@@ -82,7 +101,7 @@ t.test('a Hold by a person says who, when and with which reason, also after the 
   });
   t.match(
     record.spec.executionEvents.find(({ value }: { value: string }) => value === 'HoldCause'),
-    { message: /process observation at the drain/, person: { accountId: /./ } },
+    { message: /process observation at the drain/, told: { code: 'held-by' }, person: { accountId: /./ } },
   );
 });
 

@@ -5,14 +5,14 @@
 import { effect, signal } from '@preact/signals';
 import { detail, preflight } from './batch.js';
 import { Latest } from './latest.js';
-import { alarms, modules } from './plant.js';
+import { alarms, modules, phases } from './plant.js';
 import { can } from './session.js';
 import { everySecond } from './timers.js';
 import { listOf, type ToDo } from './to-do.js';
 import type { BatchDetail } from './types.js';
 
-/** What it rests on changes untold too: the value of a tag, a unit that becomes ready. */
-const READ_EVERY_S = 5;
+/** What it rests on changes untold too: a device that goes into fault, a unit that becomes ready. What values are now, the page shows from the live data. */
+const READ_EVERY_S = 10;
 
 export type GoingOnCommand = 'Restart' | 'Resume';
 
@@ -63,7 +63,7 @@ export function watchGoingOn(): () => void {
   const ends = [
     effect(() => {
       const batch = detail.value;
-      const now = batch ? `${batch.name} ${batch.phase} ${batch.updatedAt} ${restsOn(batch.units)}` : '';
+      const now = batch ? `${standsAs(batch)} ${restsOn(batch.units)}` : '';
       if (now === stood) return;
       stood = now;
       if (!document.hidden) void read();
@@ -81,9 +81,16 @@ export function watchGoingOn(): () => void {
   };
 }
 
-/** Modes of the modules of these units, and the alarms that stand on them. Reads signals. */
+/** What of the batch itself is judged; it is read each second while it is open, and tells more that says nothing of this. */
+function standsAs({ name, phase, heldInside, failure, furtherFailures = [] }: BatchDetail): string {
+  const failures = [...(failure ? [failure] : []), ...furtherFailures].map(({ rule, since, active }) => `${rule} ${since} ${active}`);
+  return [name, phase, heldInside, ...failures].join();
+}
+
+/** Modes and bypasses of the modules of these units, the alarms that stand on them, the phases at work. Reads signals. */
 function restsOn(units: readonly string[]): string {
-  const modes = [...modules.value.values()].filter(({ unit }) => units.includes(unit)).map(({ name, mode }) => `${name} ${mode}`);
+  const modes = [...modules.value.values()].filter(({ unit }) => units.includes(unit)).map(({ name, mode, interlockBypass }) => `${name} ${mode} ${interlockBypass.active}`);
+  const atWork = [...phases.value.values()].filter(({ unit }) => units.includes(unit)).map(({ name, state }) => `${name} ${state}`);
   const standing = alarms.value.filter(({ unit, state }) => units.includes(unit) && state.startsWith('Active')).map(({ name }) => name);
-  return [...modes, ...standing].sort().join();
+  return [...modes, ...standing, ...atWork].sort().join();
 }

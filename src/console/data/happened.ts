@@ -15,6 +15,8 @@ export interface Cause {
   readonly refused: string;
   /** The reason that was given, or the failure in the gateway's words. */
   readonly text: string;
+  /** The same as `text` or `refused`. */
+  readonly told: BatchEvent['told'];
   /** Steps of the procedure it was found at; empty for the batch itself. */
   readonly paths: readonly string[];
   /** Nobody controlled from then to `ts`: the appliance, or the runtime of the unit, had ended. `from` is empty when nobody knows. */
@@ -86,9 +88,10 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
     const { ts, value, previousValue, message } = event;
     if (event.eventType === 'Alarm') {
       const cause = causeOf(event, { text: message });
+      const name = cause.alarm || cause.equipment; // an earlier release does not name it
       if (open && value.startsWith('Active')) note(open.causes, cause);
-      if (!value.startsWith('Active')) alarms.delete(cause.alarm);
-      else if (!alarms.has(cause.alarm)) alarms.set(cause.alarm, cause);
+      if (!value.startsWith('Active')) alarms.delete(name);
+      else if (!alarms.has(name)) alarms.set(name, cause);
     }
     if (isGap(event)) {
       const cause = causeOf(event, { gap: { from: previousValue, unit: event.unit } });
@@ -97,7 +100,7 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
     }
     if (value === 'HoldCause' && open) {
       // what the batch itself keeps as the cause; its failure may have ended the element in place of holding it
-      const text = `${previousValue}: ${message}`;
+      const text = message === '' ? previousValue : `${previousValue}: ${message}`;
       const bare = open.causes.findIndex((cause) => cause.text === previousValue);
       if (bare >= 0) open.causes.splice(bare, 1, causeOf(event, { text }));
     }
@@ -141,9 +144,23 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   return spells;
 }
 
-function causeOf({ ts, element, eventType, message, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
-  const alarm = eventType === 'Alarm' ? alarmOf(message) : '';
-  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, audit, unit, equipment, alarm, deed: null, ...parts };
+function causeOf({ ts, element, told, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
+  return {
+    ts,
+    who: '',
+    command: '',
+    refused: '',
+    text: '',
+    paths: element.path === '' ? [] : [element.path],
+    gap: null,
+    told,
+    audit,
+    unit,
+    equipment,
+    alarm: alarmOf(told),
+    deed: null,
+    ...parts,
+  };
 }
 
 /** A mode, a value or a bypass that a person has set: the batch does not stand by it, and may not get far because of it. */
@@ -158,25 +175,22 @@ export function lastDeed(events: readonly BatchEvent[]): BatchEvent | undefined 
   return events.findLast(({ eventType, eventSubType, person }) => person !== null && (DEEDS.includes(eventSubType) || eventType === 'Operator' || eventType === 'Alarm'));
 }
 
-const BY_ALARM = 'alarm-exception: ';
-const ALARM_NAMED = /: alarm ([^\s,]+)/;
-
-/** An event of an alarm says what has happened, and then its name. */
-export function alarmOf(message: string): string {
-  return ALARM_NAMED.exec(message)?.[1] ?? '';
+/** The alarm whose event it is; '' for what is none, and in what an earlier release has kept. */
+export function alarmOf(told: BatchEvent['told']): string {
+  return told?.code === 'alarm-event' ? (told.parts.alarm ?? '') : '';
 }
 
-/** `tank-1` is not `tank-12`. */
-function namesAlarm(text: string, alarm: string): boolean {
-  const at = text.indexOf(`alarm ${alarm}`);
-  return at >= 0 && !/[\w-]/.test(text.charAt(at + `alarm ${alarm}`.length));
+/** Alarms that a failure names, because they have commanded. */
+function alarmsIn(told: BatchEvent['told']): readonly string[] {
+  const of = told?.because ?? told;
+  return of?.code === 'alarms-hold' ? (of.parts.alarms ?? '').split(', ') : [];
 }
 
 /** All that led to it and came while it lasted, in the order of time; an alarm that stood before and is told again is one. */
 export function chainOf({ before, causes }: Spell): readonly Cause[] {
   const earlier = before.filter(({ alarm }) => !causes.some((cause) => cause.alarm === alarm));
   // that an alarm has commanded is told by the alarm and by the command
-  const own = causes.filter(({ text }) => !text.startsWith(BY_ALARM) || !earlier.some(({ alarm }) => alarm !== '' && namesAlarm(text, alarm)));
+  const own = causes.filter(({ told }) => !earlier.some(({ alarm }) => alarmsIn(told).includes(alarm)));
   return [...earlier, ...own];
 }
 

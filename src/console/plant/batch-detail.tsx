@@ -13,7 +13,7 @@ import { blockerText } from './blocker-words.js';
 import { CommandBar } from './command-bar.js';
 import { ManualLevels } from './manual-levels.js';
 import { endText } from './expected-end.js';
-import { failureText, rejectionText } from './rule-words.js';
+import { failureText, rejectionText, toldText } from './told-words.js';
 import { PendingBatch } from './pending-batch.js';
 import { StateBadge } from './state-badge.js';
 import { Standing } from './what-happened.js';
@@ -125,7 +125,7 @@ export function Messages({ items }: { readonly items: readonly BatchMessage[] })
               <time class="number hint">{momentText(message.ts)}</time>
               <span>
                 {message.severity !== 'Info' && <strong>{word(message.severity)}: </strong>}
-                {message.text}
+                {toldText({ message: message.text, told: message.told })}
                 {message.element.path !== '' && <span class="hint"> {message.element.path}</span>}
               </span>
             </li>

@@ -3,7 +3,7 @@ import type { BatchDetail } from '../data/types.js';
 import { word, words } from '../common/strings.js';
 import { batchNumber } from './batch-number.js';
 import { conditionWords } from './condition-words.js';
-import { failureText } from './rule-words.js';
+import { failureText } from './told-words.js';
 
 type Blocker = BatchDetail['blockedBy'][number];
 
@@ -28,6 +28,7 @@ const said = words({
     barrier: (name: string) => `waits at “${name}” for the other units`,
     deadlock: (others: string) => `It waits in vain: ${others} and this batch each have what another of them waits for. End one of them.`,
     fault: (module: string) => `${module} is in fault; reset it`,
+    action: 'an action has not finished',
     nobody: 'nobody yet',
     and: ' and ',
   },
@@ -51,16 +52,27 @@ const said = words({
     barrier: (name: string) => `wartet bei „${name}“ auf die anderen Teilanlagen`,
     deadlock: (others: string) => `Es wartet vergeblich: ${others} und diese Charge haben jeweils, worauf ein anderer wartet. Beenden Sie eine davon.`,
     fault: (module: string) => `${module} meldet eine Störung; bitte zurücksetzen`,
+    action: 'eine Aktion ist noch nicht fertig',
     nobody: 'noch niemand',
     and: ' und ',
   },
 });
 
+/** Without the element and the step, where these stand before it already. */
+export function reasonText(blocker: Blocker): string {
+  const { reason, failure, conditions = [], text } = blocker;
+  if (failure) return failureText(failure);
+  if (reason === 'action') return said.action;
+  if (reason !== 'condition' || blocker.by) return ofReason(blocker) ?? text;
+  const open = conditions.find(({ met }) => !met);
+  return open ? (conditionWords(open) ?? open.expression) : text;
+}
+
 export function blockerText(blocker: Blocker): string {
   const { element, deadlock = [] } = blocker;
   const own = ofReason(blocker);
   if (own === undefined) return blocker.text; // what only the box can say: a condition, an action that is not done
-  const sentence = element.path === '' ? capitalized(own) : `${element.path}${blocker.reason === 'condition' ? ',' : ''} ${own}`;
+  const sentence = element.path === '' ? capitalized(own) : `${element.path}${blocker.reason === 'condition' || blocker.reason === 'action' ? ',' : ''} ${own}`;
   return deadlock.length === 0 ? sentence : `${sentence}. ${said.deadlock(deadlock.map(batchNumber).join(said.and))}`;
 }
 
@@ -96,6 +108,8 @@ function ofReason(blocker: Blocker): string | undefined {
       return permissive && `– ${permissive.message}`;
     case 'condition':
       return conditionText(blocker);
+    case 'action':
+      return `${blocker.step ?? ''}: ${said.action}`;
     case 'no-unit':
     case 'allocation':
       return unitText(blocker);

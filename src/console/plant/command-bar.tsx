@@ -8,7 +8,7 @@ import { addressOf } from '../data/view.js';
 import { t, word, words } from '../common/strings.js';
 import { GreyButton, type Missing } from '../parts/grey-button.js';
 import { CommandDialog } from './command-dialog.js';
-import { failureText } from './rule-words.js';
+import { failureText } from './told-words.js';
 import { missingOf } from './to-do-words.js';
 
 const said = words({ en: { stillThere: 'still stands' }, de: { stillThere: 'steht noch an' } });
@@ -50,8 +50,8 @@ function missingFor(batch: BatchDetail, command: Command): Missing[] {
   const { phase, heldInside, failure, furtherFailures = [], validCommands } = batch;
   if (command !== 'Restart' || validCommands.includes(command) || (phase !== 'Held' && !heldInside)) return [];
   const standing = [...(failure ? [failure] : []), ...furtherFailures].filter(({ active }) => active);
-  return standing.map(({ rule, message }) => ({
-    text: `${failureText({ rule, message })} – ${said.stillThere}`,
-    ...(rule.includes('alarm') ? { href: addressOf('alarms'), way: t.alarms } : {}),
+  return standing.map((failure) => ({
+    text: `${failureText(failure)} – ${said.stillThere}`,
+    ...(failure.rule === 'alarm-exception' ? { href: addressOf('alarms'), way: t.alarms } : {}),
   }));
 }

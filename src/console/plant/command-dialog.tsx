@@ -16,7 +16,7 @@ import { recordText, unitText } from '../common/text.js';
 import { useAsked } from '../common/use-asked.js';
 import { useSend } from '../common/use-send.js';
 import type { GoingOnCommand } from '../data/going-on.js';
-import { checkText, checkTexts } from './check-words.js';
+import { checkText, checkTexts } from './check-text.js';
 import { linkWords } from './command-button.js';
 
 const said = words({ en: { formula: 'Formula', lot: 'Lot' }, de: { formula: 'Formel', lot: 'Los' } });

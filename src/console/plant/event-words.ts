@@ -2,29 +2,30 @@
 import type { BatchEvent } from '../data/types.js';
 import { word } from '../common/strings.js';
 import { readingText, recordText, unitText } from '../common/text.js';
-import { boxText } from './box-words.js';
-import { causeText, ruleText } from './rule-words.js';
+import { causeText, type Told, toldText } from './told-words.js';
 
-/** `monomer (kg)`: what it was, and what its quantity is counted in. */
-const MATERIAL = /^(.*) \(([^()]*)\)$/;
+type Event = Pick<BatchEvent, 'eventType' | 'eventSubType' | 'value' | 'previousValue' | 'message' | 'told'>;
 
-type Told = Pick<BatchEvent, 'eventType' | 'eventSubType' | 'value' | 'previousValue' | 'message'>;
+/** Sentences that say all of a change, its values too. */
+const SAY_ALL: readonly Told['code'][] = ['bypass-set', 'bypass-ended', 'fault-reset', 'channels-released'];
+/** Of what the box itself says the value belongs to the sentence. */
+const WITH_VALUE: readonly Told['code'][] = ['prompt-cancelled', 'result-delivered'];
 
-export function partsOf({ eventType, eventSubType, value, previousValue, message }: Told): string[] {
-  if (value === 'HoldCause') return [ruleText(previousValue) === '' ? boxText(message) : causeText(`${previousValue}: ${message}`)];
-  if (value === 'RuntimeRestart' || value === 'ApplianceRestart') return [boxText(message)];
-  if (eventType === 'Alarm') return [boxText(message)];
+export function partsOf(event: Event): string[] {
+  const { eventSubType, value, previousValue, message, told } = event;
   // one part: a change is read from what it was to what it is
-  if (eventSubType === 'Modification')
+  if (eventSubType === 'Modification' && !(told && SAY_ALL.includes(told.code)))
     return [
-      `${boxText(message)}: ${[previousValue, value]
+      `${toldText(event)}: ${[previousValue, value]
         .filter((part) => part !== '')
         .map(valueText)
         .join(' → ')}`,
     ];
   if (eventSubType === 'Mode Change') return [message, `${word(previousValue)} → ${word(value)}`].filter((part) => part !== '');
-  const [, material, unit = ''] = (eventType === 'Material' && MATERIAL.exec(message)) || [];
-  const parts = material === undefined ? [message, value && word(value), previousValue] : [material, `${quantityText(value)} ${unitText(unit)}`.trim(), previousValue];
+  if (told?.code === 'material') return [toldText(event), `${quantityText(value)} ${unitText(told.parts.engUnits ?? '')}`.trim(), previousValue].filter((part) => part !== '');
+  if (told) return [...(WITH_VALUE.includes(told.code) ? [value] : []), toldText(event)].filter((part) => part !== '');
+  if (value === 'HoldCause') return [causeText({ message: message || previousValue })];
+  const parts = [message, value && word(value), previousValue];
   return [...new Set(parts)].filter((part) => part !== ''); // a prompt without a text of its own is called as what it asks for
 }
 

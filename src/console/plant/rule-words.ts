@@ -1,6 +1,5 @@
-/** Rules by which a box holds, refuses or warns (decisions 1.5, 3.5, 3.9), as a person calls them. What stands behind them is the box's own sentence. */
+/** Rules by which a box holds, refuses or warns (decisions 1.5, 3.5, 3.9), as a person calls them. What exactly is told by a code (told-words.ts). */
 import { words } from '../common/strings.js';
-import { boxText } from './box-words.js';
 
 const RULES: Readonly<Record<string, string>> = words<Readonly<Record<string, string>>>({
   en: {
@@ -82,26 +81,4 @@ const RULES: Readonly<Record<string, string>> = words<Readonly<Record<string, st
 /** What the rule is called; empty for one that only the box knows. */
 export function ruleText(rule: string): string {
   return RULES[rule] ?? '';
-}
-
-/** A failure as a sentence: what it is, and what exactly; a sentence that says it all stands alone. */
-export function failureText({ rule, message }: { readonly rule: string; readonly message: string }): string {
-  const title = ruleText(rule) || rule;
-  const detail = boxText(message);
-  return detail === '' || detail === title ? title : `${title}: ${detail}`;
-}
-
-/** As `<rule>: <what exactly>`, or the rule alone, as the events of a batch keep it. */
-const RULE = /^([a-z][a-z-]+)(?:: (.*))?$/s;
-
-/** What an event says of why: a rule with its sentence, or a sentence alone. */
-export function causeText(text: string): string {
-  const [, rule = '', message = ''] = RULE.exec(text) ?? [];
-  return ruleText(rule) === '' ? boxText(text) : failureText({ rule, message });
-}
-
-/** Why a command was not obeyed: what was asked in which state says more than the rule. */
-export function rejectionText({ rule, message }: { readonly rule: string; readonly message: string }): string {
-  const detail = boxText(message);
-  return detail === message ? failureText({ rule, message }) : detail;
 }

@@ -1,11 +1,11 @@
 /** What is to be put right, in words, with the value that decides it and the way to it: for the list, and for the button that waits for it. */
-import { tagList } from '../data/plant.js';
+import { tagList, tagValue } from '../data/plant.js';
 import type { ToDo } from '../data/to-do.js';
 import { addressOf } from '../data/view.js';
 import { words } from '../common/strings.js';
 import { numberText, recordText, unitText } from '../common/text.js';
 import type { Missing } from '../parts/grey-button.js';
-import { checkText } from './check-words.js';
+import { checkText } from './check-text.js';
 
 const said = words({
   en: {
@@ -16,7 +16,7 @@ const said = words({
     isAutomatic: (module: string) => `${module} is not in Manual any more`,
     unit: (unit: string) => `Unit ${unit}`,
     alarms: 'Alarms',
-    signs: { '<': 'below', '>': 'above', '=': 'is', '<>': 'is not' } as Readonly<Record<string, string>>,
+    signs: { '<=': 'at most', '>=': 'at least', '=': 'is' } as Readonly<Record<string, string>>,
   },
   de: {
     cleared: (what: string) => `${what} ist gegangen`,
@@ -26,7 +26,7 @@ const said = words({
     isAutomatic: (module: string) => `${module} steht nicht mehr in Hand`,
     unit: (unit: string) => `Teilanlage ${unit}`,
     alarms: 'Alarme',
-    signs: { '<': 'unter', '>': 'über', '=': 'ist', '<>': 'ist nicht' } as Readonly<Record<string, string>>,
+    signs: { '<=': 'höchstens', '>=': 'mindestens', '=': 'ist' } as Readonly<Record<string, string>>,
   },
 });
 
@@ -45,7 +45,9 @@ export function toDoText({ check: row, isDone }: ToDo): ToDoWorded {
     const toAlarms = { href: addressOf('alarms'), way: said.alarms };
     const what = checkText(row);
     if (!decidedBy) return { text: (isDone ? said.cleared : said.clears)(what), hint: '', ...toAlarms };
-    const { address, wanted, limit, value } = decidedBy;
+    const { address, wanted, limit, value: told } = decidedBy;
+    const live = tagValue(unit, address).value;
+    const value = live.quality === 'Good' ? String(live.value) : told; // what the box said is some seconds old
     const text = `${address.toUpperCase()} ${said.signs[wanted] ?? wanted} ${valueOf(address, unit, limit)}`;
     return { text, hint: `${isDone ? said.cleared(what) : what}, ${said.now(valueOf(address, unit, value))}`, ...toAlarms };
   }

@@ -5,9 +5,8 @@ import { lastDone } from '../data/history.js';
 import { alarms } from '../data/plant.js';
 import { t, word, words } from '../common/strings.js';
 import { momentText } from '../common/text.js';
-import { boxText, commandingAlarm, uncontrolledText } from './box-words.js';
 import { partsOf } from './event-words.js';
-import { causeText, ruleText } from './rule-words.js';
+import { causeText, type Said, toldText, uncontrolledText } from './told-words.js';
 
 const said = words({
   en: { last: 'Last done:', givers: { 'alarm-controller': 'the alarm' } as Readonly<Record<string, string>> },
@@ -62,13 +61,14 @@ function giverText(who: string): string {
 }
 
 /** What a person has written, letter by letter, or the alarm by its text while it is known. */
-function reasonText(reason: string): string {
-  const name = commandingAlarm(reason);
-  return name === '' ? reason : alarms.value.find((alarm) => alarm.name === name)?.message || boxText(reason);
+function reasonText(reason: Said): string {
+  const name = reason.told?.code === 'alarm-commands' ? reason.told.parts.alarm : undefined;
+  return alarms.value.find((alarm) => alarm.name === name)?.message || toldText(reason);
 }
 
 export function CauseText({ cause }: { readonly cause: Cause }) {
-  const { command, who, refused, text, paths, gap, ts, deed } = cause;
+  const { command, who, refused, text, told, paths, gap, ts, deed } = cause;
+  const what = { message: refused || text, told };
   if (deed)
     return (
       <>
@@ -82,7 +82,7 @@ export function CauseText({ cause }: { readonly cause: Cause }) {
   return (
     <>
       {head !== '' && <strong>{[refused, text].some((part) => part !== '') ? `${head}: ` : head}</strong>}
-      {command === '' ? causeText(refused || text) : refused === '' ? reasonText(text) : boxText(refused)}
+      {command === '' ? causeText(what) : refused === '' ? reasonText(what) : toldText(what)}
       {paths.length > 0 && <span class="hint"> {paths.join(', ')}</span>}
     </>
   );
@@ -97,12 +97,12 @@ export function EventText({ event }: { readonly event: BatchEvent }) {
       {eventSubType === 'State Command' ? (
         <>
           <strong>{previousValue === '' ? t.commandBy(word(value), giverText(who)) : t.rejectedBy(word(value), giverText(who))}</strong>
-          {message !== '' && `: ${previousValue === '' ? reasonText(message) : boxText(message)}`}
+          {message !== '' && `: ${previousValue === '' ? reasonText(event) : toldText(event)}`}
         </>
       ) : eventSubType === 'State Change' ? (
         <>
           {word(previousValue)} → <strong>{word(value)}</strong>
-          {message !== '' && `: ${ruleText(message) === '' && t.words[message] !== undefined ? word(message) : causeText(message)}`}
+          {message !== '' && `: ${causeText(event)}`}
         </>
       ) : (
         <>

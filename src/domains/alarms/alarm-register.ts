@@ -231,7 +231,7 @@ export class AlarmRegister {
       if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
       return [
         { stream: batchAlarmStream(site, batch), body: (id) => ({ ...alarmEvent(fact, id), exceptionAction: status.exceptionAction ?? '' }) satisfies BatchAlarmFact },
-        alarmExecutionEvent({ site, batch, unit, at, said: event, name, spec, status, ...(by ? { by } : {}) }),
+        alarmExecutionEvent({ site, batch, unit, at, event, name, spec, status, ...(by ? { by } : {}) }),
       ];
     });
   }

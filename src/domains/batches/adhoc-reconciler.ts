@@ -2,6 +2,7 @@
  * Keeps ad-hoc runs going: starts a run that was launched, judges the commands recorded on its root, and gives the unit back
  * when the root is final (contract 3, Ad-hoc rules; decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
  */
+import { told, withTold } from '../../../runtime/vocabulary/told.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -21,7 +22,7 @@ import type { PhaseCommands } from './phases/phase-commands.js';
 import type { HoldPropagation } from './tree/procedure-tree.js';
 import { type Blocker, firstRefusal, type StartCondition } from './start/conditions.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK } from './start/equipment-conditions.js';
-import { holderText, unavailableBecause } from './start/holder.js';
+import { holderText, unavailableBecause, unavailableTold } from './start/holder.js';
 import type { StartFacts } from './start/start-conditions.js';
 import { unrecovered } from './recovery/unrecovered.js';
 import { HELD_FROM } from './kind.js';
@@ -75,18 +76,25 @@ export function adhocBarred(reconciliation: AdhocReconciliation, command: Comman
     storageLow: () => facts.storageLow(),
   };
   const refusal = firstRefusal(command === 'Start' ? START_AGAIN_CONDITIONS : RESET_CONDITIONS, look);
-  return refusal && { rule: refusal.rule, message: refusal.message };
+  return refusal && { rule: refusal.rule, message: refusal.message, ...withTold(refusal.told) };
 }
 
 function notAllocated({ root, scope, isAllocated }: RootLook): Blocker[] {
   if (isAllocated) return [];
   const message = `unit ${root.unit} is not allocated to ${scope} any more; launch it anew`;
-  return [{ message, element: root.unit, liftedBy: { tier: 'operate', action: 'launch it anew' } }];
+  return [{ message, element: root.unit, liftedBy: { tier: 'operate', action: 'launch it anew' }, told: told('unit-not-held', { unit: root.unit }) }];
 }
 
 function rootInManual({ root }: RootLook): Blocker[] {
   if (root.mode !== 'Manual') return [];
-  return [{ message: `${root.kind} ${root.name} is in Manual`, element: root.name, liftedBy: { tier: 'operate', action: `set ${root.name} to Automatic` } }];
+  return [
+    {
+      message: `${root.kind} ${root.name} is in Manual`,
+      element: root.name,
+      liftedBy: { tier: 'operate', action: `set ${root.name} to Automatic` },
+      told: told('element-in-manual', { kind: root.kind, name: root.name }),
+    },
+  ];
 }
 
 function takenByOther({ store, site, scope, root }: RootLook): Blocker[] {
@@ -95,7 +103,12 @@ function takenByOther({ store, site, scope, root }: RootLook): Blocker[] {
   const { allocatedTo: holder } = unit;
   const message = `${unavailableBecause(store, site, root.unit, unit)}; reset ${root.kind} ${root.name} when it is free`;
   return [
-    { message, element: root.unit, liftedBy: { tier: 'operate', action: holder === '' ? `bring unit ${root.unit} to rest` : `end ${holderText(store, site, holder)}`, holder } },
+    {
+      message,
+      told: unavailableTold(store, site, root.unit, unit),
+      element: root.unit,
+      liftedBy: { tier: 'operate', action: holder === '' ? `bring unit ${root.unit} to rest` : `end ${holderText(store, site, holder)}`, holder },
+    },
   ];
 }
 
@@ -199,17 +212,19 @@ export class AdhocReconciler implements Reconciler {
     reconciliation.verdict(pending, { kind, state }, 'Success');
   }
 
-  #rejected(reconciliation: AdhocReconciliation, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
+  #rejected(reconciliation: AdhocReconciliation, pending: PendingCommand, state: State, refusal: CommandRefusal): void {
+    const { rule, message, told: as } = refusal;
     reconciliation.reject({
       command: pending.command,
       state,
       rule,
       message,
+      ...withTold(as),
       at: reconciliation.at,
       correlationID: pending.correlationID,
       by: giverOf(pending.by),
       ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
     });
-    reconciliation.verdict(pending, { kind: reconciliation.root.kind, state }, 'Rejected', rule, message);
+    reconciliation.verdict(pending, { kind: reconciliation.root.kind, state }, 'Rejected', refusal);
   }
 }

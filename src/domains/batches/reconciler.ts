@@ -4,6 +4,8 @@
  *
  * Level-triggered: a look at a batch reads everything anew.
  */
+import type { CommandRefusal } from './tree/element-reconciliation.js';
+import { told, withTold } from '../../../runtime/vocabulary/told.js';
 import { ownOf } from '../../platform/base/own-of.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
@@ -36,7 +38,7 @@ import { withheldBy } from './start/equipment-conditions.js';
 import { EVIDENCE_RULE, namedByStart, type StartFacts } from './start/start-conditions.js';
 import { standingAlarmFacts } from './start/standing-alarms.js';
 import { checkStart, startPuts } from './start/start.js';
-import { type CandidateNow, candidatesNow, choiceOf, choiceText, ownUnits, startedClass, type UnitClass } from './start/unit-class.js';
+import { type CandidateNow, candidatesNow, choiceOf, choiceText, choiceTold, ownUnits, startedClass, type UnitClass } from './start/unit-class.js';
 import type { Key } from '../../platform/reconcile/key.js';
 
 export interface BatchReconcilerSettings {
@@ -180,13 +182,14 @@ export class BatchReconciler implements Reconciler {
     if (reconciliation.status.phase === 'Pending' && pending.command === 'Start') return this.#start(reconciliation, pending);
     const changed = pending.command === 'Restart' && !isFinalBatch(reconciliation.status.phase) ? this.#changedRecipe(reconciliation) : undefined;
     if (changed !== undefined) {
-      this.#rejected(reconciliation, pending, INTEGRITY_RULE, changed);
-      reconciliation.tree?.failWhole(INTEGRITY_RULE, changed);
+      const refusal = { rule: INTEGRITY_RULE, message: changed, told: told('recipe-changed', { recipe: reconciliation.status.controlRecipe, fault: changed }) };
+      this.#rejected(reconciliation, pending, refusal);
+      reconciliation.tree?.failWhole(refusal);
       this.#settings.mismatch?.({ kind: 'ControlRecipe', name: reconciliation.status.controlRecipe, site: reconciliation.site }, changed);
       return [];
     }
     const refusal = reconciliation.order(pending);
-    if (refusal) this.#rejected(reconciliation, pending, refusal.rule, refusal.message);
+    if (refusal) this.#rejected(reconciliation, pending, refusal);
     else this.#accepted(reconciliation, pending);
     return [];
   }
@@ -207,12 +210,12 @@ export class BatchReconciler implements Reconciler {
   #start(reconciliation: BatchReconciliation, pending: PendingCommand): Put[] {
     const damaged = reconciliation.damaged(pending.command);
     if (damaged) {
-      this.#rejected(reconciliation, pending, damaged.rule, damaged.message);
+      this.#rejected(reconciliation, pending, damaged);
       return [];
     }
     const check = checkStart(reconciliation.batch, this.#startFacts);
     if ('message' in check) {
-      this.#rejected(reconciliation, pending, check.rule, check.message);
+      this.#rejected(reconciliation, pending, check);
       if (check.rule === EVIDENCE_RULE)
         this.#settings.mismatch?.({ kind: 'MasterRecipe', name: reconciliation.batch.spec.masterRecipeRef, site: reconciliation.site }, check.message);
       return [];
@@ -241,6 +244,7 @@ export class BatchReconciler implements Reconciler {
       eventSubType: 'System',
       value: reconciliation.batch.metadata.name,
       message: `control recipe made from ${check.plan.recipe.metadata.name}`,
+      told: told('recipe-made', { recipe: check.plan.recipe.metadata.name }),
     });
     for (const parameter of check.plan.parameters) {
       reconciliation.event({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value: parameter.value, message: `${parameter.name} (${parameter.source})` });
@@ -257,7 +261,12 @@ export class BatchReconciler implements Reconciler {
     const before = scopeToReset(this.#store, reconciliation.site, name, unit);
     const given = before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope);
     reconciliation.units.set(name, used(given, reconciliation.at, this.#store.resourceVersion, true));
-    const why = choice && { message: choiceText(capability, choice), previousValue: choice.policy, auditRecordRef: reconciliation.recordChoice(capability, name, choice) };
+    const why = choice && {
+      message: choiceText(capability, choice),
+      told: choiceTold(capability, choice),
+      previousValue: choice.policy,
+      auditRecordRef: reconciliation.recordChoice(capability, name, choice),
+    };
     reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name, ...why });
     reconciliation.facts.push(...standingAlarmFacts(this.#store, reconciliation.site, reconciliation.scope, name, reconciliation.at));
   }
@@ -285,19 +294,21 @@ export class BatchReconciler implements Reconciler {
     );
   }
 
-  #rejected(reconciliation: BatchReconciliation, pending: PendingCommand, rule: string, message: string): void {
+  #rejected(reconciliation: BatchReconciliation, pending: PendingCommand, refusal: CommandRefusal): void {
+    const { rule, message, told: as } = refusal;
     const rejection = {
       command: pending.command,
       state: reconciliation.status.phase,
       rule,
       message,
+      ...withTold(as),
       at: reconciliation.at,
       correlationID: pending.correlationID,
       by: giverOf(pending.by),
       ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
     };
     reconciliation.status = withVerdict(reconciliation.status, rejection);
-    reconciliation.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
+    reconciliation.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', refusal);
   }
 
   // ------------------------------------------------------------ allocation, recovery, signals

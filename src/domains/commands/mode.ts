@@ -1,4 +1,5 @@
 /** Equipment and procedural mode (contract 2, Equipment mode; decisions Q-TAG-13, Q-TAG-14, Q-UNIT-04, 3.7). */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
@@ -116,7 +117,15 @@ async function changeMode(deps: ModeDeps, site: string, { kind, name, mode, also
   const target = { kind: kind.kind, name, site };
   const record = audit({ target, before: { mode: previousMode }, after: { mode }, ...(levels.length === 0 ? {} : { details: { levels } }) });
   const at = timestamp(deps.clock.wallMs());
-  const done = { audit: record, at, action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${kind.kind} ${name}` };
+  const done = {
+    audit: record,
+    at,
+    action: 'Mode',
+    value: mode,
+    previousValue: previousMode,
+    message: `mode of ${kind.kind} ${name}`,
+    told: told('mode-set', { kind: kind.kind, name }),
+  };
   const because = { kind: kind.kind, name, path: pathOf(resource) };
   await store.write({ puts: moved.map((moving) => modePut(moving, mode, { since: at, because })), audits: [record], facts: factsOfMode(store, site, moved, done) });
   for (const moving of moved) tellRuntime(deps, site, moving.resource, mode);

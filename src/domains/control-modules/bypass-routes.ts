@@ -1,4 +1,5 @@
 /** Routes of the interlock bypass (contract 3, Additional routes; decisions Q-CHANGE-12). */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
@@ -82,7 +83,9 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
       const interlockBypass = begin(module, request, deps.store, deps.store.terms);
       const audit = context.audit({ operatorReason: body.reason, after: shown(interlockBypass) });
       const which = interlockBypass.interlocks.join(', ');
-      const facts = bypassFacts(params, deps, { audit, value: `until ${interlockBypass.until}`, previousValue: '', message: `interlock bypass of ${which || params.cm}` });
+      const { until } = interlockBypass;
+      const as = told('bypass-set', { module: params.cm, blocks: which, until });
+      const facts = bypassFacts(params, deps, { audit, value: `until ${until}`, previousValue: '', message: `interlock bypass of ${which || params.cm}`, told: as });
       await deps.store.write({ puts: [putOf(params, deps, interlockBypass)], audits: [audit], facts });
       return { controlModule: params.cm, ...shown(interlockBypass) };
     },
@@ -103,14 +106,15 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
       if (!inForce(before, deps.store.terms)) throw conflict('bypass_inactive', `no interlock of ${params.cm} is bypassed`, { controlModule: params.cm });
       const reason = body.reason === undefined ? {} : { operatorReason: checkReason(body.reason, 0) };
       const audit = context.audit({ ...reason, before: shown(before), after: NO_BYPASS });
-      const facts = bypassFacts(params, deps, { audit, value: 'ended', previousValue: `until ${before.until}`, message: `interlock bypass of ${params.cm}` });
+      const as = told('bypass-ended', { module: params.cm });
+      const facts = bypassFacts(params, deps, { audit, value: 'ended', previousValue: `until ${before.until}`, message: `interlock bypass of ${params.cm}`, told: as });
       await deps.store.write({ puts: [putOf(params, deps, NO_BYPASS)], audits: [audit], facts });
       return done();
     },
   }),
 ];
 
-function bypassFacts({ site, cm }: Params, deps: BypassDeps, done: Pick<Intervention, 'audit' | 'value' | 'previousValue' | 'message'>) {
+function bypassFacts({ site, cm }: Params, deps: BypassDeps, done: Pick<Intervention, 'audit' | 'value' | 'previousValue' | 'message' | 'told'>) {
   const unit = unitOf(deps.store, site, requireModule({ site, cm }, deps).spec);
   return equipmentFacts(deps.store, site, unit, cm, { ...done, at: timestamp(deps.clock.wallMs()), action: 'Bypass' });
 }

@@ -2,6 +2,7 @@
  * The reset of a latched device fault (ADR 0030): one touch of an operator, in every mode. The device block judges it, the
  * interlock and the phase stay as they are; what would move at once is refused until the caller says that it may.
  */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
@@ -54,7 +55,8 @@ const resetFault = routesFor<ResetDeps>()({
       const done = result.blocks.filter(({ outcome }) => outcome === 'reset').map(({ block }) => block);
       const outcome = refusal ? { result: 'Rejected' as const, reason: String(refusal.context.code) } : { result: 'Success' as const };
       const verdict = record({ ...outcome, details: { action: ACTION, moves, blocks: result.blocks } });
-      const words = { at: timestamp(clock.wallMs()), action: ACTION, value: done.join(', '), previousValue: 'Fault', message: `fault of ${cm} reset` };
+      const message = `fault of ${cm} reset`;
+      const words = { at: timestamp(clock.wallMs()), action: ACTION, value: done.join(', '), previousValue: 'Fault', message, told: told('fault-reset', { module: cm }) };
       await store.write({ audits: [verdict], facts: done.length > 0 ? factsOf(cm, { ...words, audit: verdict }) : [] });
       if (refusal) throw refusal;
       return { controlModule: cm, reset: done };

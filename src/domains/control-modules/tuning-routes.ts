@@ -1,4 +1,5 @@
 /** The route that changes tunable parameters of a module, in any mode and while its unit works (D-C-13; ADR 0025). */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { routesFor } from '../../platform/http/route.js';
@@ -46,7 +47,15 @@ const tuneModule = routesFor<BypassDeps>()({
     const audit = context.audit({ operatorReason: reason, before, after });
     const unit = unitOf(store, site, module.spec);
     const facts = changed.flatMap(({ name, value, previous }) =>
-      equipmentFacts(store, site, unit, cm, { audit, at, action: 'Tuning', value: String(value), previousValue: String(previous), message: `parameter ${cm}.par.${name}` }),
+      equipmentFacts(store, site, unit, cm, {
+        audit,
+        at,
+        action: 'Tuning',
+        value: String(value),
+        previousValue: String(previous),
+        message: `parameter ${cm}.par.${name}`,
+        told: told('parameter-set', { address: `${cm}.par.${name}` }),
+      }),
     );
     const applied = await store.write({
       puts: [{ kind: ControlModule, site, name: cm, spec: { ...module.spec, paramOverrides }, status: { ...module.status, tuning } }],

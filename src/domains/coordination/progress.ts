@@ -4,6 +4,7 @@
  *
  * Raised stays raised, and who has arrived has arrived: an element that is held and restarted does not have to do it again.
  */
+import { type Told, told } from '../../../runtime/vocabulary/told.js';
 import type { WallMs } from '../../platform/base/times.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -36,6 +37,7 @@ export type CoordinationRule = 'coordination-timeout' | 'coordination-failed';
 export interface CoordinationFailure {
   readonly rule: CoordinationRule;
   readonly message: string;
+  readonly told: Told | undefined;
   readonly waiting: readonly WaitingEndpoint[];
 }
 
@@ -54,16 +56,20 @@ export function advanceBlock(spec: CoordinationBlockSpec, before: CoordinationBl
   if (status.phase === 'Satisfied') return { status };
   const waiting = signal.consumers.filter((consumer) => !hasConsumed(status, consumer) && waits(consumer, world));
   const busy = producer === 'Running' || signal.consumers.some((consumer) => world.facts(consumer)?.state === 'Running') || waiting.length > 0;
-  const lost = status.signalRaised ? '' : neverRaised(signal, producer, waiting.length > 0);
-  const late = `signal ${signal.signalName} was not ${status.signalRaised ? 'consumed' : 'raised'} within ${timeoutSeconds} s`;
+  const lost = status.signalRaised ? undefined : neverRaised(signal, producer, waiting.length > 0);
+  const late: Unmet = {
+    message: `signal ${signal.signalName} was not ${status.signalRaised ? 'consumed' : 'raised'} within ${timeoutSeconds} s`,
+    told: told('signal-late', { signal: signal.signalName, raised: String(status.signalRaised), seconds: String(timeoutSeconds) }),
+  };
   return judge(status, { timeoutSeconds, busy, lost, late, waiting: status.signalRaised ? [] : waiting }, world);
 }
 
-/** Why a signal that somebody waits for will not come; '' when it may. */
-function neverRaised({ signalName, producer, condition }: NonNullable<CoordinationBlockSpec['signal']>, state: State | undefined, isWaitedFor: boolean): string {
-  if (state !== undefined && ENDED.includes(state)) return `${producer.name} is ${state} and has not raised signal ${signalName}`;
+/** Why a signal that somebody waits for will not come; undefined when it may. */
+function neverRaised({ signalName, producer, condition }: NonNullable<CoordinationBlockSpec['signal']>, state: State | undefined, isWaitedFor: boolean): Unmet | undefined {
+  if (state !== undefined && ENDED.includes(state))
+    return { message: `${producer.name} is ${state} and has not raised signal ${signalName}`, told: told('signal-lost', { signal: signalName, producer: producer.name, state }) };
   const fault = isWaitedFor ? unanswered(condition) : '';
-  return fault === '' ? '' : `signal ${signalName} is never raised: ${fault}`;
+  return fault === '' ? undefined : { message: `signal ${signalName} is never raised: ${fault}`, told: undefined };
 }
 
 export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: SyncBarrierStatus, world: CoordinationWorld): Progress<SyncBarrierStatus> {
@@ -76,8 +82,16 @@ export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: Sync
   const hasArrived = ({ name }: WaitingEndpoint): boolean => status.arrivals.some((arrival) => arrival.name === name);
   const busy = status.arrivals.length > 0 || participants.some((participant) => world.facts(participant)?.state === 'Running');
   const gone = participants.filter((participant) => !hasArrived(participant) && ENDED.includes(world.facts(participant)?.state ?? 'Idle'));
-  const lost = participants.length - gone.length < neededBy(spec) ? `barrier ${word} cannot be reached: ${gone.map(({ name }) => name).join(', ')} ended before` : '';
-  const late = `barrier ${word}: ${status.arrivals.length} of ${neededBy(spec)} have arrived within ${timeoutSeconds} s`;
+  const left = gone.map(({ name }) => name).join(', ');
+  const lost: Unmet | undefined =
+    participants.length - gone.length < neededBy(spec)
+      ? { message: `barrier ${word} cannot be reached: ${left} ended before`, told: told('barrier-lost', { barrier: word, gone: left }) }
+      : undefined;
+  const [arrived, needed] = [String(status.arrivals.length), String(neededBy(spec))];
+  const late: Unmet = {
+    message: `barrier ${word}: ${arrived} of ${needed} have arrived within ${timeoutSeconds} s`,
+    told: told('barrier-late', { barrier: word, arrived, needed, seconds: String(timeoutSeconds) }),
+  };
   const waiting = participants.filter((participant) => hasArrived(participant) && waits(participant, world));
   return judge(status, { timeoutSeconds, busy, lost, late, waiting }, world);
 }
@@ -124,12 +138,17 @@ export function trueNames(
   return [...signals.map(({ spec }) => spec.signal?.signalName ?? ''), ...passed.map(barrierWord)];
 }
 
+interface Unmet {
+  readonly message: string;
+  readonly told: Told | undefined;
+}
+
 interface Judgement {
   readonly timeoutSeconds: number;
   readonly busy: boolean;
-  /** Why it will never be satisfied; '' when it may be. */
-  readonly lost: string;
-  readonly late: string;
+  /** Why it will never be satisfied; undefined when it may be. */
+  readonly lost: Unmet | undefined;
+  readonly late: Unmet;
   readonly waiting: readonly WaitingEndpoint[];
 }
 
@@ -141,9 +160,9 @@ function judge<Status extends { readonly phase: CoordinationPhase; readonly acti
 ): Progress<Status> {
   if (before.phase === 'TimedOut' || before.phase === 'Failed') return { status: before };
   const status = busy ? { ...before, ...activated(before, timestamp(nowMs)) } : before;
-  if (lost !== '') return { status: { ...status, phase: 'Failed', message: lost }, failure: { rule: 'coordination-failed', message: lost, waiting } };
+  if (lost) return { status: { ...status, phase: 'Failed', message: lost.message }, failure: { rule: 'coordination-failed', ...lost, waiting } };
   if ((timeoutLeftMs({ timeoutSeconds }, status, activeMs) ?? 1) > 0) return { status };
-  return { status: { ...status, phase: 'TimedOut', message: late }, failure: { rule: 'coordination-timeout', message: late, waiting } };
+  return { status: { ...status, phase: 'TimedOut', message: late.message }, failure: { rule: 'coordination-timeout', ...late, waiting } };
 }
 
 function activated<Status extends { readonly phase: CoordinationPhase; readonly activeAt: string }>(

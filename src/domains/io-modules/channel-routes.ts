@@ -2,6 +2,7 @@
  * Channels of an I/O module from outside: read, write, release, list (contract 3,
  * I/O module and Simulation; decisions Q-IO-02, Q-UNIT-08). A write to a simulated channel forces it until it is released.
  */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { isSimulated } from '../../../runtime/catalog.js';
@@ -146,7 +147,11 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
       const force = { address: about.details.address, value, by: context.caller.displayName, at: timestamp(deps.clock.wallMs()) };
       const puts = reply.forced ? forcesPut(context.params, deps, (status) => withForce(status, force)) : [];
       const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
-      await deps.store.write({ puts, audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
+      await deps.store.write({
+        puts,
+        audits: [audit],
+        facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}`, told: told('channel-set', { channel: channelName }) }),
+      });
       const { forced, readback, message } = reply;
       return {
         ok: true,
@@ -314,7 +319,9 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
         const addresses = channel === undefined ? [] : [...released, channel].map((each) => declaredChannel(module, each)?.address ?? each);
         const puts = forcesPut(context.params, deps, (status) => withoutForces(status, addresses));
         const audit = context.audit({ details: { released } });
-        const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
+        const channels = released.join(', ');
+        const as = told('channels-released', { ioModule: name, channels });
+        const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${channels} of ${name}`, told: as };
         await store.write({ puts, audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
         return { released };
       });

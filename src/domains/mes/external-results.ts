@@ -2,6 +2,7 @@
  * Measurements made outside the control system (contract 1, External result wait; decisions Q-MES-21 to Q-MES-26): which
  * phases wait, and the delivery that lets one go on. The wait is also the phase's prompt, so a person can answer instead.
  */
+import { told } from '../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
@@ -143,6 +144,7 @@ export async function deliverResult(
         unit: unitRef,
         value: value.text,
         message: `${resultKey} delivered by ${externalSystem}${sampleID === '' ? '' : `, sample ${sampleID}`}`,
+        told: told('result-delivered', { key: resultKey, system: externalSystem, sample: sampleID }),
         correlationID,
         auditRecordRef,
       }),

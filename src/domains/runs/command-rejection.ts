@@ -1,5 +1,6 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
 import * as v from 'valibot';
+import { ToldSchema } from '../../platform/base/told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { CommandGiver } from './holds.js';
@@ -11,6 +12,8 @@ export const CommandRejection = v.strictObject({
   state: v.string(),
   rule: v.string(),
   message: v.string(),
+  /** Missing in what a release before this one has kept. */
+  told: v.optional(ToldSchema),
   at: v.string(),
   correlationID: v.string(),
   /** Who gave it; missing in what a release before this one has kept. */

@@ -4,6 +4,7 @@
  * the batch record is assembled from them.
  */
 import * as v from 'valibot';
+import { ToldSchema } from '../../platform/base/told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 
@@ -54,6 +55,8 @@ export const ExecutionEvent = v.strictObject({
   value: v.string(),
   previousValue: v.string(),
   message: v.string(),
+  /** Absent where the message is a name or what a person has written, and in what a release before this one has kept. */
+  told: v.optional(ToldSchema),
   person: v.nullable(Person),
   correlationID: v.string(),
   auditRecordRef: v.string(),
@@ -66,6 +69,8 @@ export const BatchMessage = v.strictObject({
   severity: v.picklist(['Info', 'Warning', 'Error']),
   type: v.picklist(['Message', 'Prompt', 'PromptResponse', 'System']),
   text: v.string(),
+  /** Of what the box itself says; absent where a recipe or a person does, and in what a release before this one has kept. */
+  told: v.optional(ToldSchema),
   element: ElementRef,
   stepName: v.string(),
 });

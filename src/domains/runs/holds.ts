@@ -3,6 +3,8 @@
  * it has passed. What comes later while it is held joins its failures and never takes the place of the first. Pure.
  */
 import * as v from 'valibot';
+import { told, withTold } from '../../../runtime/vocabulary/told.js';
+import { ToldSchema } from '../../platform/base/told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';
@@ -21,6 +23,8 @@ export const Hold = v.strictObject({
   /** Failure rule; `Hold` when it was commanded. */
   rule: v.string(),
   message: v.string(),
+  /** Missing in what a release before this one has kept. */
+  told: v.optional(ToldSchema),
   /** What the person has written. */
   reason: v.string(),
   by: CommandGiver,
@@ -61,12 +65,16 @@ export interface LocatedFailure {
 
 export function holdCause(at: string, given: GivenHold | undefined, first: LocatedFailure | undefined, rule: string): Hold {
   const open = { reason: '', alarm: '', element: null, since: at, until: '' };
-  if (given && given.alarm === undefined) return { ...open, rule: 'Hold', message: `Hold by ${giverOf(given.by).displayName}`, reason: given.reason, by: giverOf(given.by) };
+  if (given && given.alarm === undefined) {
+    const [by, { reason }] = [giverOf(given.by), given];
+    return { ...open, rule: 'Hold', message: `Hold by ${by.displayName}`, told: told('held-by', { who: by.displayName, reason }), reason, by };
+  }
   const by = given ? giverOf(given.by) : SYSTEM;
   const alarm = given?.alarm ?? '';
-  if (!first) return { ...open, rule: rule || 'unknown', message: rule === 'runtime-restart' ? 'the runtime or the appliance was restarted' : '', by, alarm };
+  if (!first && rule === 'runtime-restart') return { ...open, rule, message: 'the runtime or the appliance was restarted', told: told('restarted', {}), by, alarm };
+  if (!first) return { ...open, rule: rule || 'unknown', message: '', by, alarm };
   const { failure, element } = first;
-  return { ...open, rule: failure.rule, message: failure.message, by, alarm, element, since: failure.since < at ? failure.since : at };
+  return { ...open, rule: failure.rule, message: failure.message, ...withTold(failure.told), by, alarm, element, since: failure.since < at ? failure.since : at };
 }
 
 /** The hold that lasts; undefined when none does. */

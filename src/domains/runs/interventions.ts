@@ -3,6 +3,7 @@
  * 8.3): writes to tags, modes, bypasses. A fact is committed with the audit record of the deed, and names it, so that the
  * consolidated record shows that too.
  */
+import type { Told } from '../../../runtime/vocabulary/told.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
@@ -22,6 +23,8 @@ export interface Intervention {
   readonly value: string;
   readonly previousValue: string;
   readonly message: string;
+  /** The same as the message. */
+  readonly told: Told;
 }
 
 interface Place {
@@ -89,12 +92,12 @@ export function modeFacts(
 }
 
 function facts(store: Store, { site, scope, element, unit, equipment }: Place, type: Pick<ExecutionEvent, 'eventType' | 'eventSubType'>, done: Intervention): PendingFact[] {
-  const { audit, at, action, value, previousValue, message } = done;
+  const { audit, at, action, value, previousValue, message, told } = done;
   const { accountId, displayName, actorType } = audit.actor;
   const person = actorType === 'human' ? { accountId, displayName } : null;
   const auditRecordRef = store.nextAuditName(done.auditOffset);
   const { correlationID } = audit;
-  const event = executionEvent(site, scope, at, { ...type, element, unit, equipment, value, previousValue, message, person, correlationID, auditRecordRef });
+  const event = executionEvent(site, scope, at, { ...type, element, unit, equipment, value, previousValue, message, told, person, correlationID, auditRecordRef });
   if (!person) return [event];
   const reason = done.reason ?? audit.operatorReason ?? '';
   const entry = { ts: at, action, element, person, signed: false, meaning: '', reason, value: `${message} ${value}`.trim(), acknowledgedBy: '', signatureRef: '', auditRecordRef };

@@ -6,6 +6,7 @@
  * that passes is on record (`Accepted`) before the runtime sees it, so that neither its effect nor a frame about it can
  * be ahead of the audit trail (D-AUDIT-01, contract 2, Events 6); what became of it is a second record.
  */
+import { told } from '../../../runtime/vocabulary/told.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { auditReason, missing, Refusal, type RefusalKind } from '../../platform/base/refusal.js';
 import type { AuditEntry } from '../../platform/http/route.js';
@@ -162,7 +163,15 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     const result = await link.write(tag.path, value);
     if (result.ok) {
       const audit = record({ result: 'Success', before, after });
-      const done = { audit, at: timestamp(deps.clock.wallMs()), action: 'Write', value: textOf(after), previousValue: textOf(before), message: `tag ${address}` };
+      const done = {
+        audit,
+        at: timestamp(deps.clock.wallMs()),
+        action: 'Write',
+        value: textOf(after),
+        previousValue: textOf(before),
+        message: `tag ${address}`,
+        told: told('tag-written', { address }),
+      };
       await verdict(deps, audit, `tag ${address} was written`, factsOf(controlModule || address, done));
       return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
     }
@@ -194,7 +203,7 @@ async function stopped(
   const [before, at] = [presentValue(link, tag), timestamp(deps.clock.wallMs())];
   const result = await link.write(tag.path, value);
   const audit = result.ok ? record({ result: 'Success', before, after: value }) : record({ result: 'Failed', reason: 'RuntimeRefused', before, after: value });
-  const done = { audit, at, action: 'Write', value: textOf(value), previousValue: textOf(before), message: `tag ${address}` };
+  const done = { audit, at, action: 'Write', value: textOf(value), previousValue: textOf(before), message: `tag ${address}`, told: told('tag-written', { address }) };
   const isKept = await deps.store
     // who writes it again has it on record once, with how often
     .writeOrKeep(() => ({ audits: [audit], facts: result.ok ? factsOf(controlModule, done) : [] }), {

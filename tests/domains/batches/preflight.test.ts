@@ -37,7 +37,11 @@ function look(spec: object, machine: Machine = {}) {
   return preflight(factsOf(machine), 'demo', { name: 'b-new' }, parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
 }
 
-const blockers = (found: ReturnType<typeof look>, check: string) => found.checks.filter((row) => row.check === check && !row.ok);
+function blockers(found: ReturnType<typeof look>, check: string) {
+  const rows = found.checks.filter((row) => row.check === check && !row.ok);
+  for (const { message, told } of rows) if (!told) throw new Error(`the pages have no words for it, it has no code: ${message}`);
+  return rows;
+}
 
 t.test('BATCH-02: a batch that may start passes every check', async (t) => {
   const found = look({});

@@ -40,7 +40,10 @@ class Bench {
       resumeCancelsPause: options.resumeCancelsPause ?? false,
       isTrue: (_, transition) => !this.falseConditions.has(transition.to),
       startBlockedBy: options.blocked ?? (() => ''),
-      takeParameters: options.unfit ?? (() => ''),
+      takeParameters: (node) => {
+        const message = options.unfit?.(node) ?? '';
+        return message === '' ? undefined : { message };
+      },
       commandPhase: (node, command) => (this.late ? this.onTheirWay.set(node, command) : this.#obey(node, command)),
       awaitsAnswer: (node) => this.onTheirWay.has(node),
       stateChanged: (node, from) => this.changes.push(`${node.name} ${from}>${node.state}`),

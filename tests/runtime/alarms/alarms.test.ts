@@ -76,10 +76,10 @@ const CONDITIONS: readonly [title: string, plan: AlarmPlan, values: readonly num
 
 t.test('what a person is told of when an alarm clears is what the scan does', async (t) => {
   const rows: readonly (readonly [AlarmPlan, ReturnType<typeof clearsAt>])[] = [
-    [alarm('TagHigh', { threshold: 95, deadband: 2 }), { wanted: '<', limit: 93 }],
-    [alarm('TagHighHigh', { threshold: 105 }), { wanted: '<', limit: 105 }],
-    [alarm('TagLow', { threshold: 75, deadband: 1 }), { wanted: '>', limit: 76 }],
-    [alarm('TagLowLow', { threshold: -5, deadband: 1 }), { wanted: '>', limit: -4 }],
+    [alarm('TagHigh', { threshold: 95, deadband: 2 }), { wanted: '<=', limit: 93 }],
+    [alarm('TagHighHigh', { threshold: 105 }), { wanted: '<=', limit: 105 }],
+    [alarm('TagLow', { threshold: 75, deadband: 1 }), { wanted: '>=', limit: 76 }],
+    [alarm('TagLowLow', { threshold: -5, deadband: 1 }), { wanted: '>=', limit: -4 }],
     [alarm('TagTrue'), { wanted: '=', limit: false }],
     [alarm('TagFalse'), { wanted: '=', limit: true }],
     [alarm('TagDeviation', { setpoint: 10, threshold: 3 }), undefined],
@@ -91,8 +91,8 @@ t.test('what a person is told of when an alarm clears is what the scan does', as
     t.strictSame(told, wanted, plan.condition);
     if (!told) continue;
     const [bench, limit] = [new Bench(plan), Number(told.limit)];
-    const [stands, cleared] = told.wanted === '<' ? [limit + 0.01, limit - 0.01] : told.wanted === '>' ? [limit - 0.01, limit + 0.01] : [1 - limit, limit];
-    bench.scan(told.wanted === '<' ? 1000 : told.wanted === '>' ? -1000 : stands);
+    const [stands, cleared] = told.wanted === '<=' ? [limit + 0.01, limit] : told.wanted === '>=' ? [limit - 0.01, limit] : [1 - limit, limit];
+    bench.scan(told.wanted === '<=' ? 1000 : told.wanted === '>=' ? -1000 : stands);
     t.strictSame([bench.scan(stands), bench.scan(cleared)], ['', 'cleared'], `${plan.condition}: at the limit`);
   }
 });

@@ -14,6 +14,7 @@ import { t, word, words } from '../../common/strings.js';
 import { momentText, preciseMomentText, zoneText } from '../../common/text.js';
 import { useSend } from '../../common/use-send.js';
 import { Segments } from '../../parts/segments.js';
+import { toldText } from '../../plant/told-words.js';
 import { EventText } from '../../plant/what-happened.js';
 
 const said = words({
@@ -55,8 +56,8 @@ const ROWS_MAX = 100;
 
 function holds(event: BatchEvent, search: string): boolean {
   if (search === '') return true;
-  const { value, previousValue, message, element, unit, equipment, person } = event;
-  const texts = [value, word(value), previousValue, word(previousValue), message, element.path, unit, equipment, person?.displayName ?? ''];
+  const { value, previousValue, message, element, unit, equipment, person } = event; // as it is shown, and as the box wrote it
+  const texts = [value, word(value), previousValue, word(previousValue), message, toldText(event), element.path, unit, equipment, person?.displayName ?? ''];
   return texts.some((text) => text.toLowerCase().includes(search));
 }
 

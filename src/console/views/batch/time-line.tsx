@@ -290,10 +290,11 @@ function severities(): ReadonlyMap<string, string> {
   return new Map([...alarmSeverities.value, ...alarms.value.map(({ name, severity }) => [name, severity] as const)]);
 }
 
-function alarmMark({ eventType, value, ts, message }: BatchEvent, known: ReadonlyMap<string, string>): TimeMark[] {
+function alarmMark({ eventType, value, ts, message, told }: BatchEvent, known: ReadonlyMap<string, string>): TimeMark[] {
   if (eventType !== 'Alarm' || value !== 'ActiveUnacknowledged') return [];
-  const severity = known.get(alarmOf(message)) ?? '';
-  return [{ atMs: Date.parse(ts), text: message.slice(message.indexOf(':') + 2), ...(isSeverity(severity) ? { severity } : {}) }];
+  const alarm = alarmOf(told);
+  const severity = known.get(alarm) ?? '';
+  return [{ atMs: Date.parse(ts), text: told?.parts.message || alarm || message, ...(isSeverity(severity) ? { severity } : {}) }];
 }
 
 /** Of marks in one place the worst is seen. */

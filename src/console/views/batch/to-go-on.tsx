@@ -10,7 +10,7 @@ import { ReadFault } from '../../common/fault.js';
 import { faultText } from '../../common/fault-text.js';
 import { t, word, words } from '../../common/strings.js';
 import { GreyButton } from '../../parts/grey-button.js';
-import { checkTexts } from '../../plant/check-words.js';
+import { checkTexts } from '../../plant/check-text.js';
 import { CommandButton } from '../../plant/command-button.js';
 import { CommandDialog } from '../../plant/command-dialog.js';
 import { missingOf, toDoText } from '../../plant/to-do-words.js';

@@ -11,7 +11,7 @@ import { typedNumber, unitText } from '../../common/text.js';
 import { useAsked } from '../../common/use-asked.js';
 import { useSend } from '../../common/use-send.js';
 import { UnitChoice } from '../../plant/unit-choice.js';
-import { checkTexts } from '../../plant/check-words.js';
+import { checkTexts } from '../../plant/check-text.js';
 
 const said = words({
   en: {

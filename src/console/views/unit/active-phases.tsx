@@ -2,7 +2,7 @@
 import { phases } from '../../data/plant.js';
 import type { PhaseAtWork } from '../../data/types.js';
 import { t, words } from '../../common/strings.js';
-import { boxText } from '../../plant/box-words.js';
+import { reasonText } from '../../plant/blocker-words.js';
 import { StateBadge } from '../../plant/state-badge.js';
 
 const said = words({ en: { none: 'No phase is active.', title: 'Active phases' }, de: { none: 'Keine Phase ist aktiv.', title: 'Aktive Phasen' } });
@@ -30,11 +30,12 @@ export function ActivePhases({ unit }: { readonly unit: string }) {
 }
 
 /** What the badge says already. */
-const SAID_BY_STATE = /^(is )?(held; Restart|paused; Resume) goes on$/;
+const SAID_BY_STATE: readonly string[] = ['held', 'paused'];
 
 /** Without the path and the step, which stand before it already. */
-function whyOf({ blockedBecause, stepPath }: PhaseAtWork): string {
-  const text = stepPath !== '' && blockedBecause.startsWith(stepPath) ? blockedBecause.slice(stepPath.length) : blockedBecause;
-  const why = text.replace(/^(, step [^:]*)?:? /, '');
-  return SAID_BY_STATE.test(why) ? '' : boxText(why);
+function whyOf({ blockedBy = [] }: PhaseAtWork): string {
+  return blockedBy
+    .filter(({ reason }) => !SAID_BY_STATE.includes(reason))
+    .map(reasonText)
+    .join('; ');
 }

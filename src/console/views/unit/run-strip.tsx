@@ -14,7 +14,7 @@ import { ReasonField, reasonLength } from '../../common/reason-field.js';
 import { t, word, words } from '../../common/strings.js';
 import { useSend } from '../../common/use-send.js';
 import { CommandButton } from '../../plant/command-button.js';
-import { rejectionText } from '../../plant/rule-words.js';
+import { rejectionText } from '../../plant/told-words.js';
 import { StateBadge } from '../../plant/state-badge.js';
 
 const said = words({

@@ -3,6 +3,7 @@
  * make are made here without being written, and each value is held against what its element declares.
  */
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
+import { type Told, told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
@@ -16,6 +17,7 @@ export interface UnfitValue {
   /** Step path and name of the parameter, `makeResin/charge/monomer.amount`. */
   readonly at: string;
   readonly message: string;
+  readonly told?: Told | undefined;
   readonly formal: ParameterSpec;
   readonly value: ParameterValue;
 }
@@ -39,8 +41,8 @@ export function unfitElementValues({ stepPath, parameters, parameterValues }: De
     const bound = parameterValues.find(({ name }) => sameName(name, formal.name));
     if (bound && isFromOutput(bound)) return [];
     const value = bound ?? { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
-    const message = isBlank(formal, value) ? `parameter ${formal.name} needs a value` : faultOf(formal, value.value);
-    return message === '' ? [] : [{ at: stepPath === '' ? formal.name : `${stepPath}.${formal.name}`, message, formal, value }];
+    const fault = isBlank(formal, value) ? missingValue(formal) : faultOf(formal, value.value);
+    return fault === undefined ? [] : [{ at: stepPath === '' ? formal.name : `${stepPath}.${formal.name}`, ...fault, formal, value }];
   });
 }
 
@@ -49,14 +51,23 @@ function isBlank({ type }: ParameterSpec, { value, source, sourceRef }: Paramete
   return value === '' && source === 'override' && sourceRef.startsWith('batch') && type !== 'STRING';
 }
 
-/** '' for a value that fits. */
-export function faultOf(formal: ParameterSpec, value: string): string {
-  if (value === '') return formal.required ? `parameter ${formal.name} needs a value` : '';
+interface Unfit {
+  readonly message: string;
+  readonly told?: Told | undefined;
+}
+
+function missingValue({ name }: ParameterSpec): Unfit {
+  return { message: `parameter ${name} needs a value`, told: told('value-missing', { name }) };
+}
+
+/** Undefined for a value that fits. */
+export function faultOf(formal: ParameterSpec, value: string): Unfit | undefined {
+  if (value === '') return formal.required ? missingValue(formal) : undefined;
   try {
     checkValue(formal, value, formal.name);
-    return '';
+    return undefined;
   } catch (fault) {
-    if (fault instanceof Refusal) return fault.message;
+    if (fault instanceof Refusal) return { message: fault.message, ...withTold(fault.told) };
     throw fault;
   }
 }

@@ -2,6 +2,7 @@
  * Commands on their way to phases. The tree asks for what it wants whenever it settles; this remembers what has been
  * asked and not yet answered, so that asking again sends nothing.
  */
+import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
 import type { Command } from '../../../../runtime/vocabulary/states.js';
 import type { UnitLink } from '../../placement/runtimes.js';
 
@@ -10,6 +11,7 @@ export interface OrderFailure {
   readonly class: 'hold' | 'fail';
   readonly rule: string;
   readonly message: string;
+  readonly told?: Told | undefined;
 }
 
 interface Order {
@@ -31,7 +33,13 @@ export class PhaseOrders {
     if (known && known.command === command && known.epoch === link.epoch && (known.refusedAt === '' || known.refusedAt === look)) return;
     const id = this.#nextId++;
     this.#orders.set(key, { id, command, epoch: link.epoch, refusedAt: '' });
-    link.send({ type: 'command', id, phase, command, ...(failure ? { failure } : {}) });
+    link.send({
+      type: 'command',
+      id,
+      phase,
+      command,
+      ...(failure ? { failure: { class: failure.class, rule: failure.rule, message: failure.message, ...withTold(failure.told) } } : {}),
+    });
   }
 
   /** Answer of the worker; true when it belongs to the last order of the phase. */

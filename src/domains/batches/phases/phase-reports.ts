@@ -6,6 +6,7 @@ import type { MonoMs, WallMs } from '../../../platform/base/times.js';
 import { guarded, guardedPromise } from '../../../platform/base/guarded.js';
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
+import { told, toldFailure, withTold } from '../../../../runtime/vocabulary/told.js';
 import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import type { Value } from '../../../../runtime/vocabulary/data-types.js';
 import { MODES, type Mode } from '../../../../runtime/vocabulary/modes.js';
@@ -201,10 +202,10 @@ export class PhaseReports {
         this.#cancelled(phase, message);
         return;
       case 'event':
-        this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', message: message.text, at: message.atMs }]);
+        this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', message: message.text, ...withTold(message.told), at: message.atMs }]);
         return;
       case 'alarm':
-        this.#tell(phase, [{ eventType: 'Alarm', eventSubType: 'Process', value: message.severity, message: message.message, at: message.atMs }]);
+        this.#tell(phase, [{ eventType: 'Alarm', eventSubType: 'Process', value: message.severity, message: message.message, ...withTold(message.told), at: message.atMs }]);
         return;
       case 'signal-raised':
         this.#raised(link.site, message.scope, message.signal, message.atMs);
@@ -240,7 +241,7 @@ export class PhaseReports {
     const element = elementOf(phase);
     const unit = phase.spec.unitRef;
     const failure = report.checkpoint.failure;
-    const message = failure && report.cause === 'failure' ? `${failure.rule}: ${failure.message}` : report.cause;
+    const failed = failure && report.cause === 'failure' ? failure : undefined;
     return [
       executionEvent(site, scopeOf(this.#store, phase), ts, {
         eventType: 'Procedural Execution',
@@ -249,7 +250,8 @@ export class PhaseReports {
         unit,
         value: report.state,
         previousValue: phase.status.state,
-        message,
+        message: failed ? `${failed.rule}: ${failed.message}` : report.cause,
+        ...withTold(failed && toldFailure(failed)),
       }),
       stateEntry(site, scopeOf(this.#store, phase), {
         ts,
@@ -284,15 +286,17 @@ export class PhaseReports {
   /** A prompt that was told and will not be answered: beside the one that told of it, as a kind of its own (decisions 2.2, 8.3). */
   #cancelled(phase: PhaseResource, { prompt, state, atMs }: Extract<UnitOutbound, { type: 'prompt-cancelled' }>): void {
     const why = PROMPTING.includes(state) ? `step ${prompt.stepName} was left or begun anew` : `the phase is ${state}`;
+    const as = told('prompt-cancelled', { step: PROMPTING.includes(state) ? prompt.stepName : '', state });
     const text = `${prompt.text}: cancelled without an answer, ${why}`;
     this.#tell(
       phase,
-      [{ eventType: 'Operator', eventSubType: 'Prompt', value: prompt.text, previousValue: PROMPT_CANCELLED, message: `cancelled without an answer: ${why}`, at: atMs }],
+      [{ eventType: 'Operator', eventSubType: 'Prompt', value: prompt.text, previousValue: PROMPT_CANCELLED, message: `cancelled without an answer: ${why}`, told: as, at: atMs }],
       batchMessage(phase.metadata.site, scopeOf(this.#store, phase), {
         ts: timestamp(atMs),
         severity: 'Info',
         type: 'System',
         text,
+        told: as,
         element: elementOf(phase),
         stepName: prompt.stepName,
       }),
@@ -302,12 +306,19 @@ export class PhaseReports {
   #outputFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
     const { site } = phase.metadata;
     const scope = scopeOf(this.#store, phase);
-    const told = (event: Parameters<typeof executionEvent>[3]): PendingFact => executionEvent(site, scope, ts, { element: elementOf(phase), unit: phase.spec.unitRef, ...event });
+    const fact = (event: Parameters<typeof executionEvent>[3]): PendingFact => executionEvent(site, scope, ts, { element: elementOf(phase), unit: phase.spec.unitRef, ...event });
     const lot = this.#store.get(Batch, site, scope)?.spec.lotID ?? scope;
     return [
-      ...report.outputs.map(({ name, value }) => told({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value, message: name })),
+      ...report.outputs.map(({ name, value }) => fact({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value, message: name })),
       ...materialUses(phase.spec, report.outputs, lot, ts).map(({ direction, material, lotID, quantity, unit }) =>
-        told({ eventType: 'Material', eventSubType: direction === 'input' ? 'Consume' : 'Produce', value: quantity, previousValue: lotID, message: `${material} (${unit})` }),
+        fact({
+          eventType: 'Material',
+          eventSubType: direction === 'input' ? 'Consume' : 'Produce',
+          value: quantity,
+          previousValue: lotID,
+          message: `${material} (${unit})`,
+          told: told('material', { material, engUnits: unit }),
+        }),
       ),
     ];
   }
@@ -320,6 +331,7 @@ export class PhaseReports {
         value: message.command,
         previousValue: message.rule ?? '',
         message: message.message ?? 'rejected',
+        ...withTold(message.told),
         at: this.#clock.wallMs(),
       },
     ]);
@@ -466,7 +478,16 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
 function failureOf(report: PhaseReport): ElementFailure | undefined {
   const failure = report.checkpoint.failure;
   if (!failure) return undefined;
-  return { class: failure.class, rule: failure.rule, message: failure.message, step: failure.step, since: timestamp(failure.sinceMs), active: failure.active, auditRecordRef: '' };
+  return {
+    class: failure.class,
+    rule: failure.rule,
+    message: failure.message,
+    ...withTold(failure.told),
+    step: failure.step,
+    since: timestamp(failure.sinceMs),
+    active: failure.active,
+    auditRecordRef: '',
+  };
 }
 
 /** What an alarm has done to a phase that is a root is known here only; it ends with the Restart that follows, or with Reset. */

@@ -6,6 +6,8 @@
  * the tags it reads, because a chart that waits tells nothing.
  */
 import * as v from 'valibot';
+import { withTold } from '../../../../runtime/vocabulary/told.js';
+import { ToldSchema } from '../../../platform/base/told-schema.js';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import { ConditionPart, type TransitionState } from '../../procedures/chart-status.js';
@@ -129,6 +131,7 @@ export const Blocker = v.strictObject({
     v.strictObject({
       rule: v.string(),
       message: v.string(),
+      told: v.optional(ToldSchema),
       active: v.boolean(),
     }),
   ),
@@ -180,8 +183,8 @@ function pendingBlocker(element: Blocker['element'], { commandRejection: rejecti
   const way = { command: 'Start', by: ['operate'] } as const;
   // another command than Start that a pending batch was given keeps nothing from starting
   if (rejection?.command !== 'Start') return { reason: 'start', element, text: 'waits for an operator to start it', ...way };
-  const { rule, message } = rejection;
-  return { reason: 'command-rejected', element, text: `Start was rejected: ${message}`, failure: { rule, message, active: true }, ...way };
+  const { rule, message, told } = rejection;
+  return { reason: 'command-rejected', element, text: `Start was rejected: ${message}`, failure: { rule, message, ...withTold(told), active: true }, ...way };
 }
 
 /** What is seen of an element: what blocks it and all below it, and of an element above the phase where its chart stands. */
@@ -441,9 +444,9 @@ function elementOf({ kind, name, path, unit }: TreeNode): Blocker['element'] {
   return { kind, name, path: path || name, unit };
 }
 
-function failureBlocker(element: Blocker['element'], { rule, message, active, step }: ElementFailure): Blocker {
+function failureBlocker(element: Blocker['element'], { rule, message, told, active, step }: ElementFailure): Blocker {
   const way = active ? {} : ({ command: 'Restart', by: ['operate'] } as const);
-  return { reason: 'failure', element, ...(step ? { step } : {}), failure: { rule, message, active }, ...way, text: `${element.path}: ${rule}: ${message}` };
+  return { reason: 'failure', element, ...(step ? { step } : {}), failure: { rule, message, ...withTold(told), active }, ...way, text: `${element.path}: ${rule}: ${message}` };
 }
 
 /** The unit is promised, and what was left on it could not be reset (ADR 0014). */

@@ -200,7 +200,7 @@ function dryStart(facts: DryRunFacts, batch: BatchResource): DryRunVerdict {
     resumeCancelsPause: facts.resumeCancelsPause,
     isTrue: () => false,
     startBlockedBy: (node) => (waiting.has(`${node.kind}/${node.name}`) || !isGranted(facts, site, check.plan, node) ? 'waits' : ''),
-    takeParameters: () => '',
+    takeParameters: () => undefined,
     commandPhase: (node, command) => takeOrder(node, command, facts.resumeCancelsPause),
     awaitsAnswer: () => false,
     stateChanged: () => undefined,

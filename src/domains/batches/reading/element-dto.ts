@@ -7,7 +7,7 @@ import { progression, validCommands } from '../../../../runtime/vocabulary/trans
 import { Condition as ConditionBody, type ToldBy } from '../../../platform/http/replies.js';
 import { metadataBody, SITE_METADATA } from '../../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../../platform/store/resource.js';
-import { blockedBecause, type BlockedWorld, Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from './blocked-by.js';
+import { blockedBecause, type BlockedWorld, Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement, phaseBlockedBy } from './blocked-by.js';
 import { sfcNow } from './phase-now.js';
 import { CommandRejection } from '../../runs/command-rejection.js';
 import { ElementFailure } from '../../runs/failures.js';
@@ -53,10 +53,10 @@ const ITEM = {
   conditions: v.array(ConditionBody),
   ...SITE_METADATA,
 };
-/** `activeSteps` of phases. */
-export const ElementItem = v.strictObject({ ...ITEM, activeSteps: v.optional(v.array(v.string())) });
+/** `activeSteps` of phases, and `blockedBy` as they were last told. */
+export const ElementItem = v.strictObject({ ...ITEM, activeSteps: v.optional(v.array(v.string())), blockedBy: v.optional(v.array(Blocker)) });
 export type ElementItem = ToldBy<typeof ElementItem>;
-type Item = Omit<ElementItem, 'activeSteps'>;
+type Item = Omit<ElementItem, 'activeSteps' | 'blockedBy'>;
 
 const Child = v.strictObject({ kind: v.string(), name: v.string(), stepName: v.string(), state: v.picklist(STATES) });
 type Child = ToldBy<typeof Child>;
@@ -92,8 +92,9 @@ export type ElementBody<Spec> = Omit<ToldBy<typeof PhaseBody>, 'spec'> & { reado
 export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): ElementItem {
   const { shown, blockedBy } = lookAtShown(store, stored);
   const { sfcStatus } = shown.status;
-  const activeSteps = shown.kind === Phase.kind ? { activeSteps: sfcStatus?.activeSteps ?? [] } : {};
-  return { ...itemOf(store, shown), ...activeSteps, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
+  const ofPhase =
+    shown.kind === Phase.kind ? { activeSteps: sfcStatus?.activeSteps ?? [], blockedBy: blockedBy ?? phaseBlockedBy(shown as Resource<PhaseSpec, ElementStatus>) } : {};
+  return { ...itemOf(store, shown), ...ofPhase, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
 }
 
 function itemOf(store: Store, element: Resource<object, ElementStatus>): Item {

@@ -4,6 +4,7 @@
  * audit record with both ends of the control gap and an event that names it; the batch carries a summary of the last
  * interruption. What holds the phases is their own runtime; the batch is held here only after a restart of the appliance.
  */
+import { told } from '../../../../runtime/vocabulary/told.js';
 import type { WallMs } from '../../../platform/base/times.js';
 import * as v from 'valibot';
 import type { State } from '../../../../runtime/vocabulary/states.js';
@@ -184,14 +185,17 @@ export class Recovery {
     };
     if (held) reconciliation.tree?.command('Hold', 'runtime-restart');
     const auditRecordRef = this.#record(reconciliation, { cause, from, to: reconciliation.at, gapMs });
-    reconciliation.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, auditRecordRef });
+    const as = told('box-restarted', { from, to: reconciliation.at, gapMs: gapMs === null ? '' : String(gapMs) });
+    reconciliation.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, told: as, auditRecordRef });
   }
 
   #unitBack(reconciliation: BatchReconciliation, { cause, unit, from, toMs, gapMs, elements }: Rebound): void {
     const [lastAliveAt, reboundAt] = [textOf(from), timestamp(toMs)];
     const auditRecordRef = this.#record(reconciliation, { cause, unit, from: lastAliveAt, to: reboundAt, gapMs });
     const message = `unit ${unit} is scanned again; ${gapText(lastAliveAt, reboundAt, gapMs)}`;
-    reconciliation.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
+    const as = told('unit-restarted', { unit, from: lastAliveAt, to: reboundAt, gapMs: gapMs === null ? '' : String(gapMs) });
+    const of = { unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, told: as, auditRecordRef };
+    reconciliation.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', ...of });
     const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs, auditRecordRef };
     const { recovery } = reconciliation.status;
     const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');

@@ -22,7 +22,7 @@ import {
   SOURCE_TEMPLATE_LABEL,
   UnitProcedureTemplate,
 } from '../../procedures/kind.js';
-import { holderText, unavailableBecause } from './holder.js';
+import { holderText, unavailableBecause, unavailableTold } from './holder.js';
 import { lastWorkOn } from './left-over.js';
 import { resolveRoles } from '../../recipes/bindings.js';
 import { siteUnits } from '../../recipes/site-units.js';
@@ -68,6 +68,7 @@ const UNIT_IDLE: StartCondition<EquipmentLook> = {
       const liftedBy = { tier: 'operate', action, holder } as const;
       return [
         {
+          told: unavailableTold(store, site, name, status),
           message: `${unavailableBecause(store, site, name, status)}; an ad-hoc run needs an Idle unit: ${action} first`,
           element: name,
           liftedBy,

@@ -4,8 +4,10 @@
  * refusal of a request. A condition finds out what is so, changes nothing, and tells nobody.
  */
 import * as v from 'valibot';
+import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { conflict } from '../../../platform/base/refusal.js';
+import { ToldSchema } from '../../../platform/base/told-schema.js';
 import { TIERS } from '../../../platform/http/tiers.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 
@@ -39,32 +41,9 @@ export type LiftedBy = ToldBy<typeof LiftedBy>;
 export const About = v.strictObject({ kind: v.string(), name: v.string(), unit: v.string() });
 export type About = ToldBy<typeof About>;
 
-/** What decides a row now: the value of a tag, and beyond what it has to be; both as text, in the unit of measure of the tag. */
-export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<', '>', '=', '<>']), limit: v.string() });
+/** What decides a row now: the value of a tag, and what it has to be; both as text, in the unit of measure of the tag. */
+export const DecidedBy = v.strictObject({ address: v.string(), value: v.string(), wanted: v.picklist(['<=', '>=', '=']), limit: v.string() });
 export type DecidedBy = ToldBy<typeof DecidedBy>;
-
-/** What a row is about, of a Restart, of a Resume, and of what a Start has in common with them, in a word that a page has its own sentence for. */
-export const CHECK_CODES = [
-  'not-in-state',
-  'failure',
-  'stored-data',
-  'alarm',
-  'manual-at-once',
-  'manual-in-step',
-  'manual-in-phase',
-  /** Of a Start: `step` of `phase` comes first. */
-  'manual-at-start',
-  'not-automatic',
-  'bypassed',
-  'off-setpoint',
-  'commanded',
-  'device-fault',
-  'runtime-not-ready',
-] as const;
-
-/** The same as `message`, as a code with the names and values in it: whoever reads it words it in his language. */
-export const CheckTold = v.strictObject({ code: v.picklist(CHECK_CODES), parts: v.record(v.string(), v.string()) });
-export type CheckTold = ToldBy<typeof CheckTold>;
 
 /** One thing in the way. `severity` error where it is silent: a warning keeps nothing from starting. */
 export interface Blocker {
@@ -77,7 +56,8 @@ export interface Blocker {
   readonly isLifted?: true;
   readonly about?: About;
   readonly decidedBy?: DecidedBy;
-  readonly told?: CheckTold;
+  /** The same as `message`. */
+  readonly told?: Told;
   /** The sentence of a refusal, which has no element beside it; the message where it is absent. */
   readonly refusal?: string;
   /** Instead of the rule of the condition. */
@@ -94,7 +74,7 @@ export interface StartCondition<Look> {
   readonly check: CheckName;
   readonly find: (look: Look) => readonly Blocker[];
   /** One refusal of all that keep it from starting; that of the first where it is absent. */
-  readonly refuse?: (blockers: readonly [Blocker, ...Blocker[]], look: Look) => Pick<Blocker, 'message' | 'units' | 'context'>;
+  readonly refuse?: (blockers: readonly [Blocker, ...Blocker[]], look: Look) => Pick<Blocker, 'message' | 'told' | 'units' | 'context'>;
 }
 
 export interface StartRefusal {
@@ -102,6 +82,7 @@ export interface StartRefusal {
   /** Of the error body of a refused request. */
   readonly code: string;
   readonly message: string;
+  readonly told?: Told;
   readonly units: readonly string[];
   readonly context: Readonly<Record<string, unknown>>;
 }
@@ -117,11 +98,11 @@ export const PreflightCheck = v.strictObject({
   liftedBy: v.optional(LiftedBy),
   about: v.optional(About),
   decidedBy: v.optional(DecidedBy),
-  told: v.optional(CheckTold),
+  told: v.optional(ToldSchema),
 });
 export type PreflightCheck = ToldBy<typeof PreflightCheck>;
 
-nameSchemas({ LiftedBy, PreflightAbout: About, PreflightDecidedBy: DecidedBy, PreflightTold: CheckTold, PreflightCheck });
+nameSchemas({ LiftedBy, PreflightAbout: About, PreflightDecidedBy: DecidedBy, PreflightCheck });
 
 // ---------------------------------------------------------------- the three walkers
 
@@ -130,8 +111,8 @@ export function firstRefusal<Look>(conditions: readonly StartCondition<Look>[], 
   for (const { rule, find, refuse } of conditions) {
     const [first, ...others] = find(look).filter(({ severity, isLifted }) => severity !== 'warning' && !isLifted);
     if (!first) continue;
-    const { message, units = [], context = {} } = refuse?.([first, ...others], look) ?? { ...first, message: first.refusal ?? first.message };
-    return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, units, context };
+    const { message, told, units = [], context = {} } = refuse?.([first, ...others], look) ?? { ...first, message: first.refusal ?? first.message };
+    return { rule: first.rule ?? rule, code: rule.replaceAll('-', '_'), message, ...withTold(told), units, context };
   }
   return undefined;
 }
@@ -157,7 +138,7 @@ export function rowsOf(check: CheckName, blockers: readonly Blocker[]): Prefligh
     ...(isLifted ? {} : { liftedBy }),
     ...(about ? { about } : {}),
     ...(decidedBy ? { decidedBy } : {}),
-    ...(told ? { told } : {}),
+    ...withTold(told),
   }));
 }
 

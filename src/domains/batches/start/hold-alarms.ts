@@ -1,8 +1,9 @@
 /**
- * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and beyond
+ * The alarms whose exceptionAction has commanded a batch since it was last started (decisions 3.5): each with the value that decides it and
  * what that has to be for the alarm to clear. The batch cannot be restarted while one of them is active; those that have cleared are told as lifted.
  */
 import { clearsAt } from '../../../../runtime/vocabulary/alarm-set.js';
+import { told } from '../../../../runtime/vocabulary/told.js';
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
@@ -15,13 +16,13 @@ export function alarmsOfHold(store: Store, runtimes: UnitRuntimes, { status, met
   const named = [...(status.failure ? [status.failure] : []), ...(status.furtherFailures ?? [])].flatMap(({ alarms = [] }) => alarms);
   return [...new Set(named)].map((name): Blocker => {
     const alarm = store.get(Alarm, site, name);
-    const told = `alarm ${name}${alarm?.spec.message ? `: ${alarm.spec.message}` : ''}`;
-    const said = { told: { code: 'alarm' as const, parts: { alarm: name, message: alarm?.spec.message ?? '' } } };
+    const message = `alarm ${name}${alarm?.spec.message ? `: ${alarm.spec.message}` : ''}`;
+    const said = { message, element: name, told: told('alarm', { alarm: name, message: alarm?.spec.message ?? '' }) };
     const liftedBy = { tier: 'operate', action: 'put that right; the batch can go on when the alarm has cleared' } as const;
-    if (!alarm) return { message: told, element: name, liftedBy, isLifted: true, ...said }; // resolved, and its retention is over
+    if (!alarm) return { ...said, liftedBy, isLifted: true }; // resolved, and its retention is over
     const { unit, state } = alarm.status;
     const decidedBy = decidedNow(runtimes.link(site, unit), alarm.spec.definitionRef);
-    const row = { message: told, element: name, ...said, about: { kind: Alarm.kind, name, unit }, liftedBy, ...(decidedBy ? { decidedBy } : {}) };
+    const row = { ...said, about: { kind: Alarm.kind, name, unit }, liftedBy, ...(decidedBy ? { decidedBy } : {}) };
     return isActive(state) ? row : { ...row, isLifted: true };
   });
 }

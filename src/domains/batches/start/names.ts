@@ -2,6 +2,7 @@
  * The names of what a start makes. They are joined from the names of batch and steps (decisions 2.2), so that two paths of one
  * recipe, or of two batches, can come to the same one: written nevertheless, one element would have two owners (ADR 0014).
  */
+import { told } from '../../../../runtime/vocabulary/told.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import type { Ref, Resource } from '../../../platform/store/resource.js';
@@ -10,7 +11,7 @@ import { CoordinationBlock, type CoordinationBlockSpec, SyncBarrier } from '../.
 import { ControlRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
 import { batchParameters } from '../creation/parameters.js';
 import type { BatchSpec } from '../kind.js';
-import type { Blocker } from './conditions.js';
+import type { Blocker, LiftedBy } from './conditions.js';
 import { elementName, instantiate } from './instantiation.js';
 import { storedTemplates } from './stored-templates.js';
 
@@ -56,7 +57,10 @@ export function sharedNames({ made }: NamesLook): Blocker[] {
     const other = paths.get(key);
     paths.set(key, path);
     if (other === undefined || other === path) return []; // a pattern that is named twice is written once
-    return [{ message: `steps ${other} and ${path} would both be ${kind} ${name}`, element: path, liftedBy: { tier: 'engineer', action: `give step ${path} another name` } }];
+    const as = told('names-shared', { step: path, other, kind, name });
+    return [
+      { message: `steps ${other} and ${path} would both be ${kind} ${name}`, told: as, element: path, liftedBy: { tier: 'engineer', action: `give step ${path} another name` } },
+    ];
   });
 }
 
@@ -65,15 +69,29 @@ export function takenNames({ store, site, looked, made }: NamesLook): Blocker[] 
   return made.flatMap((ref): Blocker[] => {
     const kind = store.kindNamed(ref.kind);
     const other = kind && store.get(kind, site, ref.name);
+    const of = { kind: ref.kind, name: ref.name };
     const what = `${ref.kind} ${ref.name}, which the batch would make,`;
     if (!other) {
       if (!store.isQuarantined(ref)) return [];
-      return [{ message: `${what} is stored already and cannot be read`, element: ref.name, liftedBy: { tier: 'admin', action: 'discard what cannot be read' } }];
+      return [
+        {
+          message: `${what} is stored already and cannot be read`,
+          told: told('name-unreadable', of),
+          element: ref.name,
+          liftedBy: { tier: 'admin', action: 'discard what cannot be read' },
+        },
+      ];
     }
     if (isOwn(other, looked)) return [];
     const [owner] = other.metadata.ownerReferences;
-    if (!owner) return [{ message: `${what} exists already`, element: ref.name, liftedBy: { tier: 'engineer', action: `delete ${ref.kind} ${ref.name}, or ${OTHER_NAME}` } }];
-    return [{ message: `${what} belongs to ${owner.kind} ${owner.name}`, element: ref.name, liftedBy: { tier: 'operate', action: `${OTHER_NAME}, or delete ${owner.name}` } }];
+    if (!owner) {
+      const liftedBy: LiftedBy = { tier: 'engineer', action: `delete ${ref.kind} ${ref.name}, or ${OTHER_NAME}` };
+      return [{ message: `${what} exists already`, told: told('name-exists', of), element: ref.name, liftedBy }];
+    }
+    const as = told('name-of-other', { ...of, ownerKind: owner.kind, owner: owner.name });
+    return [
+      { message: `${what} belongs to ${owner.kind} ${owner.name}`, told: as, element: ref.name, liftedBy: { tier: 'operate', action: `${OTHER_NAME}, or delete ${owner.name}` } },
+    ];
   });
 }
 

@@ -4,6 +4,7 @@
  * phase to a module that people have taken (`write-mode-manual`, decisions 3.5). Nothing is changed.
  */
 import { successorsOf } from '../../../../runtime/language/chart-writes.js';
+import { told, toldFailure } from '../../../../runtime/vocabulary/told.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands, isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import { refOf, type Resource } from '../../../platform/store/resource.js';
@@ -31,7 +32,7 @@ export type GoingOn = 'Restart' | 'Resume';
 
 /** States of phases that the command takes up again. */
 const TAKEN_UP: Readonly<Record<GoingOn, readonly State[]>> = { Restart: ['Holding', 'Held'], Resume: ['Pausing', 'Paused'] };
-const IS_FOR: Readonly<Record<GoingOn, string>> = { Restart: 'Restart is for a batch that is Held', Resume: 'Resume is for a batch that is Paused' };
+const IS_FOR: Readonly<Record<GoingOn, State>> = { Restart: 'Held', Resume: 'Paused' };
 
 interface RestartLook extends EquipmentLook {
   readonly store: Store;
@@ -74,8 +75,7 @@ function damaged({ store, site, batch }: RestartLook): Blocker[] {
     const fault = store.replacedBecause(refOf(resource)) ?? (resource === batch ? madeAnewBecause(batch) : undefined);
     if (fault === undefined) return [];
     const message = `${kind} ${metadata.name} is not stored as it was written (${fault})`;
-    const told = { code: 'stored-data', parts: { kind, name: metadata.name, fault } } as const;
-    return [{ message, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' }, told }];
+    return [{ message, element: metadata.name, liftedBy: { tier: 'operate', action: 'Stop or Abort the batch' }, told: told('stored-data', { kind, name: metadata.name, fault }) }];
   });
 }
 
@@ -91,17 +91,18 @@ function refused(look: RestartLook): Blocker[] {
   if (isValid(batch, command)) return [];
   const failures = activeFailures(status);
   if (failures.length === 0) {
-    const told = { code: 'not-in-state', parts: { phase: status.phase, command } } as const;
-    return [{ message: `batch ${metadata.name} is ${status.phase}`, element: metadata.name, liftedBy: { tier: 'operate', action: IS_FOR[command] }, told }];
+    const wanted = IS_FOR[command];
+    const liftedBy = { tier: 'operate', action: `${command} is for a batch that is ${wanted}` } as const;
+    return [{ message: `batch ${metadata.name} is ${status.phase}`, element: metadata.name, liftedBy, told: told('not-in-state', { phase: status.phase, command, wanted }) }];
   }
   const isManualTold = modesAtOnce(look).length > 0;
   return failures
     .filter(({ alarms, rule }) => alarms === undefined && !(rule === MANUAL && isManualTold))
-    .map(({ rule, message }) => ({
-      message: `${rule}: ${message}`,
+    .map((failure) => ({
+      message: `${failure.rule}: ${failure.message}`,
       element: metadata.name,
       liftedBy: { tier: 'operate' as const, action: `put that right; ${command} is possible then` },
-      told: { code: 'failure' as const, parts: { rule, message } },
+      told: toldFailure(failure),
     }));
 }
 
@@ -145,7 +146,7 @@ function modesAhead(look: RestartLook): Blocker[] {
       element: module,
       about: { kind: ControlModule.kind, name: module, unit: unitRef },
       liftedBy: { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` },
-      told: { code: `manual-${when}`, parts: { module, phase: stepPath, address, step } },
+      told: told(`manual-${when}`, { module, phase: stepPath, address, step }),
       ...(when === 'at-once' ? {} : { severity: 'warning' }),
     };
   });
@@ -218,7 +219,7 @@ function devicesInFault({ store, runtimes }: RestartLook, { spec, metadata: { si
         about: { kind: ControlModule.kind, name, unit: spec.unitRef },
         liftedBy: { tier: 'operate', action: `reset the fault of ${name}` },
         severity: 'warning',
-        told: { code: 'device-fault', parts: { module: name } },
+        told: told('device-fault', { module: name }),
       },
     ];
   });

@@ -42,7 +42,7 @@ function factsOf({ metadata, spec, status }: AlarmResource, site: string, batch:
   };
   return [
     { stream: streamOf('alarms', site, batch), body: (id) => ({ sequence: id, ...fact }) },
-    alarmExecutionEvent({ site, batch, unit, at, said: `Standing since ${raisedAt}`, name: metadata.name, spec, status }),
+    alarmExecutionEvent({ site, batch, unit, at, event: 'Standing', since: raisedAt, name: metadata.name, spec, status }),
   ];
 }
 

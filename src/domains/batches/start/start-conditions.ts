@@ -1,4 +1,5 @@
 /** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
+import { told, toldAt, withTold } from '../../../../runtime/vocabulary/told.js';
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { ownOf } from '../../../platform/base/own-of.js';
 import { Refusal } from '../../../platform/base/refusal.js';
@@ -27,7 +28,7 @@ import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } fr
 import { unfitRecipeValues } from '../creation/unfit-values.js';
 import type { BatchSpec, UnitChoice } from '../kind.js';
 import type { Blocker, LiftedBy, StartCondition } from './conditions.js';
-import { holderText, unavailableBecause } from './holder.js';
+import { holderText, unavailableBecause, unavailableTold } from './holder.js';
 import { manualWrites } from './manual-writes.js';
 import { type Made, madeByStart, type NamesLook, sharedNames, takenNames } from './names.js';
 import { type EquipmentLook, PERMISSIVES, RUNTIME_READY, STORAGE, type StorageLook, UNDER_LOOP_CHECK, UNITS_AUTOMATIC } from './equipment-conditions.js';
@@ -150,7 +151,11 @@ export function namedByStart(facts: StartFacts, site: string, looked: Looked, ba
 }
 
 export function noRecipe(name: string): Blocker {
-  return { message: `recipe ${name} does not exist`, liftedBy: { tier: 'engineer', action: `create recipe ${name}, or name another one` } };
+  return {
+    message: `recipe ${name} does not exist`,
+    told: told('no-recipe', { recipe: name }),
+    liftedBy: { tier: 'engineer', action: `create recipe ${name}, or name another one` },
+  };
 }
 
 // ---------------------------------------------------------------- the table
@@ -162,7 +167,7 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
     rule: 'allocation-unavailable',
     check: 'equipment',
     find: (look) => Object.entries(look.allocation).flatMap(([capability, unit]) => unavailable(look, capability, unit)),
-    refuse: (blockers) => ({ message: blockers.map(({ message }) => message).join('; '), units: blockers.flatMap(({ units = [] }) => units) }),
+    refuse: (blockers) => ({ message: blockers.map(({ message }) => message).join('; '), ...withTold(blockers[0].told), units: blockers.flatMap(({ units = [] }) => units) }),
   },
   RUNTIME_READY,
   { rule: 'recipe-withdrawn', check: 'recipe-effective', find: lifecycle },
@@ -176,7 +181,11 @@ export const START_CONDITIONS: readonly StartCondition<StartLook>[] = [
     refuse: (blockers, { recipe, batch }) => refused(() => batchParameters(recipe.spec, batch), WITHIN_FORMULA)[0] ?? blockers[0],
   },
   { rule: 'formula-out-of-range', check: 'formula-limits', find: elementLimits },
-  { rule: 'chart-invalid', check: 'charts', find: ({ expansion }) => expansion.notes.map((message) => ({ message, liftedBy: EDIT_PROCEDURE })) },
+  {
+    rule: 'chart-invalid',
+    check: 'charts',
+    find: ({ expansion }) => expansion.notes.map((message) => ({ message, told: told('chart-note', { message }), liftedBy: EDIT_PROCEDURE })),
+  },
   { rule: 'chart-invalid', check: 'charts', find: sharedNames },
   { rule: 'chart-invalid', check: 'coordination', find: missingCoordination },
   { rule: 'name-in-use', check: 'batch-id', find: takenNames },
@@ -210,7 +219,7 @@ function evidence({ facts, recipe }: StartLook): Blocker[] {
   const mismatch = facts.runsUnfitValues ? undefined : recipeMismatch(facts.store, recipe);
   if (mismatch === undefined) return [];
   const action = `revert recipe ${recipe.metadata.name} to a revision that is whole, then approve, release and activate it`;
-  return [{ message: mismatch, liftedBy: { tier: 'supervise', action } }];
+  return [{ message: mismatch, told: told('recipe-changed', { recipe: recipe.metadata.name, fault: mismatch }), liftedBy: { tier: 'supervise', action } }];
 }
 
 /** In development a recipe runs from any phase but Rejected and Withdrawn (D-RECIPE-03); production takes what is Effective. */
@@ -225,12 +234,16 @@ function lifecycle(look: StartLook): Blocker[] {
     .map(({ by }) => by);
   const action = ended ? `revert recipe ${name} to a Draft, then approve, release and activate it` : `${steps.join(', ')} recipe ${name}`;
   const usable = !facts.production && !ended;
-  return [{ message: `recipe is ${phase}`, refusal: `recipe ${name} is ${phase}`, liftedBy: { tier: 'supervise', action }, ...(usable ? { severity: 'warning' } : {}) }];
+  const as = told('recipe-phase', { recipe: name, phase });
+  return [{ message: `recipe is ${phase}`, told: as, refusal: `recipe ${name} is ${phase}`, liftedBy: { tier: 'supervise', action }, ...(usable ? { severity: 'warning' } : {}) }];
 }
 
 function batchId({ store, site, looked, batch }: StartLook): Blocker[] {
   const other = takenBy(store, site, { uid: looked.uid, name: looked.name, batchID: batch.batchID });
-  return other ? [{ message: other.message, element: other.batch ?? other.batchRecord ?? '', liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
+  if (!other) return [];
+  const { message, batch: holder, batchRecord: record = '' } = other;
+  const as = holder === undefined ? told('batch-id-recorded', { batchID: batch.batchID, record }) : told('batch-id-taken', { batchID: batch.batchID, holder });
+  return [{ message, told: as, element: holder ?? record, liftedBy: { tier: 'operate', action: 'choose another batchID' } }];
 }
 
 /** Each parameter by itself, so that every one that is wrong is named. */
@@ -249,22 +262,24 @@ function formulaBlockers({ recipe, batch }: StartLook): Blocker[] {
 /** Of the elements: a value that the formula does not allow reaches none. */
 function elementLimits({ facts, site, view, recipe, batch, formulaBlockers: ofFormula }: StartLook): Blocker[] {
   if (facts.runsUnfitValues || ofFormula.length > 0) return [];
-  return unfitRecipeValues(view, site, recipe.spec, batchParameters(recipe.spec, batch)).map(({ at, message, value: { source } }) => {
+  return unfitRecipeValues(view, site, recipe.spec, batchParameters(recipe.spec, batch)).map(({ at, message, told: as, value: { source } }) => {
     const liftedBy: LiftedBy =
       source === 'default' ? { tier: 'engineer', action: 'edit the formula or the bindings of the recipe' } : { tier: 'operate', action: 'give values that the phases allow' };
-    return { message, refusal: `${at}: ${message}`, element: at, liftedBy };
+    return { message, ...withTold(toldAt(at, as)), refusal: `${at}: ${message}`, element: at, liftedBy };
   });
 }
 
 function batchInManual({ batch, looked }: StartLook): Blocker[] {
   if (batch.mode !== 'Manual') return [];
-  return [{ message: 'the batch is in Manual', element: looked.name, liftedBy: { tier: 'operate', action: 'give the batch another mode' } }];
+  return [{ message: 'the batch is in Manual', told: told('batch-in-manual', {}), element: looked.name, liftedBy: { tier: 'operate', action: 'give the batch another mode' } }];
 }
 
 function changedTemplates({ store, recipe }: StartLook): Blocker[] {
   return templateChanges(store, recipe).map((change) => {
     const action = `confirm the change with confirm-templates of recipe ${recipe.metadata.name}, or make a new version; until then the batch runs what was released`;
-    return { message: changeWords(change), element: change.name, liftedBy: { tier: 'supervise', action }, severity: 'warning' };
+    const { kind, name, by, at, differences } = change;
+    const as = told('template-changed', { kind, name, by, at, differences: differences.join('; ') });
+    return { message: changeWords(change), told: as, element: name, liftedBy: { tier: 'supervise', action }, severity: 'warning' };
   });
 }
 
@@ -275,24 +290,36 @@ function unavailable(look: StartLook, capability: string, name: string): Blocker
   const { store, site, isOnDemand } = look;
   if (name === '') return classUnavailable(look, capability);
   const unit = store.get(Unit, site, name);
-  if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` }, units: [name] }];
+  if (!unit) {
+    const liftedBy: LiftedBy = { tier: 'engineer', action: `create unit ${name}` };
+    return [{ message: `unit ${name} does not exist`, told: told('no-unit', { unit: name }), element: name, liftedBy, units: [name] }];
+  }
   if (isAvailable(unit.status)) return [];
   const { allocatedTo: holder } = unit.status;
   const action = holder === '' ? `bring unit ${name} to rest` : `wait for ${holderText(store, site, holder)}, or end it with Stop or Abort`;
   const liftedBy: LiftedBy = { tier: 'operate', action, ...(holder === '' ? {} : { holder }) };
-  return [{ message: unavailableBecause(store, site, name, unit.status), element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
+  const as = unavailableTold(store, site, name, unit.status);
+  return [{ message: unavailableBecause(store, site, name, unit.status), told: as, element: name, liftedBy, units: [name], ...(isOnDemand ? { severity: 'warning' } : {}) }];
 }
 
 /** No unit of the class is there now: with the start it is refused, on demand it is waited for. */
-function classUnavailable({ classes, nextOf, isOnDemand }: StartLook, capability: string): Blocker[] {
+function classUnavailable({ store, site, classes, nextOf, isOnDemand }: StartLook, capability: string): Blocker[] {
   const found = classes.get(capability);
   if (!found)
-    return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
+    return [
+      {
+        message: `no unit for capability ${capability}`,
+        told: told('no-unit-for', { capability }),
+        element: capability,
+        liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` },
+      },
+    ];
   const { candidates, unitClass } = found;
   if (!candidates.some(({ fits }) => fits))
     return [
       {
         message: noneFits(capability, unitClass.candidates),
+        told: told('none-fits', { capability, units: unitClass.candidates.map(({ unit }) => unit).join(', ') }),
         element: capability,
         liftedBy: { tier: 'engineer', action: `give a unit what ${capability} needs, or ask for less in the recipe` },
       },
@@ -300,8 +327,11 @@ function classUnavailable({ classes, nextOf, isOnDemand }: StartLook, capability
   if (nextOf.has(capability)) return [];
   const holder = candidates.find((each) => each.fits && each.holder !== '')?.holder ?? '';
   const liftedBy: LiftedBy = { tier: 'operate', action: 'wait for one of them, or end what has it with Stop or Abort', ...(holder === '' ? {} : { holder }) };
-  const units = candidates.filter(({ fits }) => fits).map(({ unit }) => unit);
-  return [{ message: `none is free: ${waitingText(capability, candidates)}`, element: capability, liftedBy, units, ...(isOnDemand ? { severity: 'warning' } : {}) }];
+  const fitting = candidates.filter(({ fits }) => fits);
+  const units = fitting.map(({ unit }) => unit);
+  const taken = fitting.map(({ unit, holder: by }) => (by === '' ? unit : `${unit} (${holderText(store, site, by)})`));
+  const as = told('none-free', { capability, units: taken.join(', ') });
+  return [{ message: `none is free: ${waitingText(capability, candidates)}`, told: as, element: capability, liftedBy, units, ...(isOnDemand ? { severity: 'warning' } : {}) }];
 }
 
 /** A default unit that does not bind is passed over where it does not exist, and the batch takes another. */
@@ -313,7 +343,8 @@ function absentDefaults({ store, site, recipe, batch, allocation, nextOf }: Star
     const taken = allocation[capability] || (nextOf.get(capability) ?? '');
     const message = `unit ${absent}, which the recipe names as the default unit of ${capability}, does not exist${taken === '' ? '' : `; ${taken} would be taken`}`;
     const action = `correct the defaultUnit of ${capability} in the recipe, or create unit ${absent}`;
-    return [{ message, element: absent, liftedBy: { tier: 'engineer', action }, severity: 'warning' }];
+    const as = told('default-unit-absent', { unit: absent, capability, taken });
+    return [{ message, told: as, element: absent, liftedBy: { tier: 'engineer', action }, severity: 'warning' }];
   });
 }
 
@@ -322,7 +353,8 @@ function bindings({ matrix }: StartLook): Blocker[] {
     const { step, role, unit, message = '' } = row;
     if (!isViolation(row)) return [];
     const action = unit ? `bind role ${role} in unit ${unit}` : `name a unit for step ${step}`;
-    return [{ message, refusal: `step ${step}, role ${role}: ${message}`, element: `${step}.${role}`, liftedBy: { tier: 'engineer', action } }];
+    const as = told('not-bound', { step, role, unit, issue: row.issue ?? '', message });
+    return [{ message, told: as, refusal: `step ${step}, role ${role}: ${message}`, element: `${step}.${role}`, liftedBy: { tier: 'engineer', action } }];
   });
 }
 
@@ -339,7 +371,9 @@ function amiss(look: StartLook): Blocker[] {
     const module = look.store.get(ControlModule, look.site, name);
     const dangling = module ? danglingOf(look.store, module) : '';
     const liftedBy: LiftedBy = { tier: 'engineer', action: `correct the channels of control module ${name}, or what else its condition ConfigurationValid tells` };
-    return dangling === '' ? [] : [{ message: `${name}: ${dangling}`, element: name, liftedBy, severity: 'warning' }];
+    return dangling === ''
+      ? []
+      : [{ message: `${name}: ${dangling}`, told: told('leads-nowhere', { module: name, fault: dangling }), element: name, liftedBy, severity: 'warning' }];
   });
 }
 
@@ -355,8 +389,10 @@ function devices(look: StartLook): Blocker[] {
     const unheard = tags.length > 0 && !watched.some(({ spec }) => spec.sourceName === name && tags.includes(spec.tagName));
     const alarm: LiftedBy = { tier: 'engineer', action: `define an alarm on ${name}.${tags[0]}, with the priority its consequence deserves` };
     return [
-      ...(fault !== '' ? [{ message: fault, element: name, liftedBy: reset, severity: 'warning' as const }] : []),
-      ...(unheard ? [{ message: `a fault of ${name} raises no alarm`, element: name, liftedBy: alarm, severity: 'warning' as const }] : []),
+      ...(fault !== '' ? [{ message: fault, told: told('device-fault', { module: name }), element: name, liftedBy: reset, severity: 'warning' as const }] : []),
+      ...(unheard
+        ? [{ message: `a fault of ${name} raises no alarm`, told: told('fault-unheard', { module: name }), element: name, liftedBy: alarm, severity: 'warning' as const }]
+        : []),
     ];
   });
 }
@@ -371,8 +407,7 @@ function manualModules({ store, site, expansion, matrix }: StartLook): Blocker[]
       if (found.has(module)) continue;
       const liftedBy: LiftedBy = { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` };
       const message = `${module} is in Manual, and phase ${path} writes ${address}: it is held when it comes to step ${step} (write-mode-manual)`;
-      const told = { code: 'manual-at-start', parts: { module, phase: path, address, step } } as const;
-      found.set(module, { message, element: module, liftedBy, severity: 'warning', told });
+      found.set(module, { message, element: module, liftedBy, severity: 'warning', told: told('manual-at-start', { module, phase: path, address, step }) });
     }
   }
   return [...found.values()];
@@ -383,6 +418,7 @@ function manualModules({ store, site, expansion, matrix }: StartLook): Blocker[]
 function missingCoordination({ store, site, recipe }: StartLook): Blocker[] {
   return missingPatterns(store, site, recipe.spec.coordinationRefs).map(({ kind, name }) => ({
     message: `${kind} ${name} does not exist`,
+    told: told('coordination-missing', { kind, name }),
     element: name,
     liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` },
   }));
@@ -393,7 +429,8 @@ function strayCoordination({ store, site, recipe, expansion }: StartLook): Block
   return recipe.spec.coordinationRefs.flatMap((ref) =>
     strayEndpoints(store, site, ref, steps).map((path): Blocker => {
       const liftedBy: LiftedBy = { tier: 'engineer', action: `name a step of the recipe in ${ref.kind} ${ref.name}` };
-      return { message: `${ref.kind} ${ref.name} names step ${path}, which the recipe does not have`, element: path, liftedBy, severity: 'warning' };
+      const as = told('coordination-strays', { kind: ref.kind, name: ref.name, step: path });
+      return { message: `${ref.kind} ${ref.name} names step ${path}, which the recipe does not have`, told: as, element: path, liftedBy, severity: 'warning' };
     }),
   );
 }
@@ -410,6 +447,6 @@ function refused(test: () => unknown, liftedBy: LiftedBy): Blocker[] {
     return [];
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return [{ message: fault.message, liftedBy }];
+    return [{ message: fault.message, ...withTold(fault.told), liftedBy }];
   }
 }

@@ -2,6 +2,7 @@
  * What Start of a batch needs, and what it makes (decisions 3.2, 3.3): the start rules judged, the units it takes,
  * and the frozen recipe with all its elements.
  */
+import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import { canonicalDigest } from '../../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -20,7 +21,9 @@ import { noRecipe, START_CONDITIONS, type StartFacts, StartLook } from './start-
 import { storedTemplates } from './stored-templates.js';
 
 /** @property plan where nothing keeps it from starting */
-export type StartCheck = { readonly rule: ''; readonly plan: StartPlan } | { readonly rule: string; readonly message: string; readonly units: readonly string[] };
+export type StartCheck =
+  | { readonly rule: ''; readonly plan: StartPlan }
+  | { readonly rule: string; readonly message: string; readonly told?: Told; readonly units: readonly string[] };
 
 export interface StartPlan {
   readonly recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
@@ -38,7 +41,8 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck {
   const { site } = batch.metadata;
   const recipe = facts.store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
-  if (!recipe) return { rule: 'recipe-withdrawn', message: noRecipe(batch.spec.masterRecipeRef).message, units: [] };
+  const missing = noRecipe(batch.spec.masterRecipeRef);
+  if (!recipe) return { rule: 'recipe-withdrawn', message: missing.message, ...withTold(missing.told), units: [] };
   try {
     const look = new StartLook(facts, site, batch.metadata, batch.spec, recipe);
     const refusal = firstRefusal(START_CONDITIONS, look);
@@ -47,7 +51,7 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     return { rule: '', plan: { recipe, allocation, choices, nextOf, parameters: batchParameters(recipe.spec, batch.spec), templates: storedTemplates(look.view, site) } };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return { rule: fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', message: fault.message, units: [] };
+    return { rule: fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', message: fault.message, ...withTold(fault.told), units: [] };
   }
 }
 

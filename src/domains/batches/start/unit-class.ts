@@ -2,6 +2,7 @@
  * The units of a class as they stand now (D-C-12): which of them could be taken, in the order of the policy of the recipe, and why the
  * others could not. What a unit must be and have is judged by `recipes/candidates.ts`; here by who has it and by its runtime.
  */
+import { type Told, told } from '../../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
@@ -100,6 +101,10 @@ export function choiceOf({ policy }: UnitClass, unit: string, candidates: readon
 export function choiceText(capability: string, { policy, candidates, passedOver }: UnitChoice): string {
   const others = passedOver.length === 0 ? '' : `; not taken: ${passedOver.map(({ unit, reason }) => `${unit} (${reason})`).join(', ')}`;
   return `capability ${capability}: of ${candidates.join(', ')} by ${policy}${others}`;
+}
+
+export function choiceTold(capability: string, { policy, candidates }: UnitChoice): Told {
+  return told('unit-chosen', { capability, units: candidates.join(', '), policy });
 }
 
 export function waitingText(capability: string, candidates: readonly Pick<CandidateNow, 'reason'>[]): string {

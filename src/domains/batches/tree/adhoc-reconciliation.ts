@@ -43,7 +43,7 @@ export class AdhocReconciliation extends ElementReconciliation {
     const { kind, state, failure } = this.root;
     const { command } = pending;
     const verdict = this.#judge(command, barred?.rule ?? '');
-    const ruled = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `${kind} ${this.scope} is ${state}`, failure);
+    const ruled = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `${kind} ${this.scope}`, state, failure);
     const refusal = barred && (verdict.accepted || verdict.rule === barred.rule) ? barred : ruled;
     this.#accepted = refusal === undefined;
     if (command === 'Reset' && refusal === undefined) this.units.takeBack(this.root.unit);

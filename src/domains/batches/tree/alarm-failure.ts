@@ -3,6 +3,7 @@
  * work, and that root cannot be restarted while the alarm is active. The failure is kept with the root; whether it is
  * active is read from the alarms whenever the root is looked at, so nothing has to be told that an alarm has cleared.
  */
+import { told } from '../../../../runtime/vocabulary/told.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
 import { isActive } from '../../alarms/kind.js';
 import { Alarm } from '../../alarms/kind.js';
@@ -33,9 +34,12 @@ export function seenNow<Failure extends ElementFailure | undefined>(failure: Fai
     return found !== undefined && isActive(found.status.state);
   });
   const active = standing.length > 0;
-  const told = active ? standing : failure.message === '' ? failure.alarms : [];
-  const message = told.length > 0 ? told.map((alarm) => textOf(alarm, read, site)).join('; ') : failure.message;
-  return active === failure.active && message === failure.message ? failure : { ...failure, active, message };
+  const named = active ? standing : failure.message === '' ? failure.alarms : [];
+  if (named.length === 0) return active === failure.active ? failure : { ...failure, active };
+  const message = named.map((alarm) => textOf(alarm, read, site)).join('; ');
+  if (active === failure.active && message === failure.message) return failure;
+  const texts = named.map((alarm) => read.get(Alarm, site, alarm)?.spec.message || alarm).join('; ');
+  return { ...failure, active, message, told: told('alarms-hold', { alarms: named.join(', '), texts }) };
 }
 
 function textOf(alarm: string, read: StoreReader, site: string): string {

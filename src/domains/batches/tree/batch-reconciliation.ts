@@ -1,15 +1,15 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
 import type { BatchState, Command, State } from '../../../../runtime/vocabulary/states.js';
+import { type Told, told, toldFailure, withTold } from '../../../../runtime/vocabulary/told.js';
 import { isActive, isFinal, judgeBatch } from '../../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../../platform/base/clock.js';
 import { lifeSign } from '../../../platform/store/life-sign.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../../platform/store/store.js';
-import { unitUnderCheck } from '../../loop-checks/equipment.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { isAvailable, shownReset } from '../../plant/unit-owner.js';
 import { withRequests } from '../start/allocation-queue.js';
-import { UNDER_LOOP_CHECK } from '../start/equipment-conditions.js';
+import { UNDER_LOOP_CHECK, underCheckNow } from '../start/equipment-conditions.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
 import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from '../../runs/holds.js';
 import { elementIndex } from './element-index.js';
@@ -46,7 +46,7 @@ export class BatchReconciliation extends ElementReconciliation {
     if (verdict.accepted && command === 'Reset') return this.#resetUnits();
     const refusal = verdict.accepted
       ? this.damaged(command)
-      : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
+      : refusalOf(verdict.rule, command, 'the batch', phase, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
     const refused = this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
     if (!this.tree && !refused) this.#endEmpty(command);
     if (command === 'Hold' && !refused && pending.by)
@@ -65,7 +65,11 @@ export class BatchReconciliation extends ElementReconciliation {
 
   override damaged(command: Command): CommandRefusal | undefined {
     const anew = TAKES_UP.includes(command) ? madeAnewBecause(this.batch) : undefined;
-    return anew === undefined ? super.damaged(command, this.batch) : { rule: 'stored-data', message: `Batch ${this.scope}: ${anew}` };
+    return anew === undefined ? super.damaged(command, this.batch) : { rule: 'stored-data', message: `Batch ${this.scope}: ${anew}`, told: this.#toldAnew(anew) };
+  }
+
+  #toldAnew(fault: string): Told {
+    return told('stored-data', { kind: Batch.kind, name: this.scope, fault });
   }
 
   /** One that was made anew goes on with nothing, whoever finds it in whatever state, and says why (D-C-02). */
@@ -74,7 +78,7 @@ export class BatchReconciliation extends ElementReconciliation {
     const message = madeAnewBecause(this.batch);
     if (!root || message === undefined || isFinal(root.state) || isFinalBatch(this.status.phase)) return;
     if (root.failure?.class !== 'fail' && root.failure?.rule !== 'stored-data')
-      root.failure = { class: 'hold', rule: 'stored-data', message, step: '', since: this.at, active: true, auditRecordRef: '' };
+      root.failure = { class: 'hold', rule: 'stored-data', message, told: this.#toldAnew(message), step: '', since: this.at, active: true, auditRecordRef: '' };
     if (HELD_FROM.includes(root.state)) this.tree?.command('Hold', 'stored-data');
   }
 
@@ -91,9 +95,9 @@ export class BatchReconciliation extends ElementReconciliation {
     });
     const driven = own.filter(([, nodes]) => nodes.some((node) => this.units.mustReset(node)));
     const away = driven.find(([name]) => !this.world.isReady(name));
-    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready` };
-    const [checked] = driven.flatMap(([name]) => unitUnderCheck(this.store, this.site, name) ?? []);
-    if (checked) return { rule: UNDER_LOOP_CHECK.rule, message: checked.message };
+    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready`, told: told('runtime-not-ready', { unit: away[0] }) };
+    const [checked] = driven.flatMap(([unit]) => underCheckNow(this.store, this.site, unit) ?? []);
+    if (checked) return { rule: UNDER_LOOP_CHECK.rule, ...checked };
     for (const [name, nodes] of own) {
       this.#keepOutputs();
       if (nodes.some((node) => this.units.mustReset(node))) this.units.takeBack(name);
@@ -110,6 +114,7 @@ export class BatchReconciliation extends ElementReconciliation {
     return {
       rule: 'allocation-unavailable',
       message: `unit ${first.unit} has worked for ${workSince(this.units.get(first.unit))} since: the resetting charts of this batch drive it no more, and its elements stay as they ended`,
+      told: told('unit-worked-since', { unit: first.unit, work: workSince(this.units.get(first.unit)) }),
     };
   }
 
@@ -238,13 +243,14 @@ export class BatchReconciliation extends ElementReconciliation {
     this.status = { ...this.status, holds };
     const begun = presentHold(holds);
     if (!begun) return;
-    const { rule, message, reason, by, alarm, element } = begun;
+    const { rule, message, told: as, reason, by, alarm, element } = begun;
     this.event({
       eventType: 'General',
       eventSubType: 'System',
       value: 'HoldCause',
       previousValue: rule,
       message: [message, reason, alarm === '' ? '' : `alarm ${alarm}`].filter((text) => text !== '').join(': '),
+      ...withTold(rule === 'Hold' || message === '' ? as : toldFailure({ rule, message, told: as })),
       ...(element ? { element } : {}),
       ...(by.kind === 'person' ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
     });

@@ -1,4 +1,5 @@
 /** Signals and barriers of a running batch: what its elements are doing moves them on, and who waits in vain is held (decisions 2.7). */
+import { toldFailure } from '../../../../runtime/vocabulary/told.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../platform/base/clock.js';
 import type { Put, Store } from '../../../platform/store/store.js';
@@ -106,11 +107,11 @@ function coordinated(reconciliation: BatchReconciliation, store: Store, world: W
   ];
 }
 
-function hold(reconciliation: BatchReconciliation, nodes: ReadonlyMap<string, TreeNode>, { rule, message, waiting }: CoordinationFailure): void {
-  reconciliation.event({ eventType: 'General', eventSubType: 'System', value: rule, message });
+function hold(reconciliation: BatchReconciliation, nodes: ReadonlyMap<string, TreeNode>, { waiting, ...why }: CoordinationFailure): void {
+  reconciliation.event({ eventType: 'General', eventSubType: 'System', value: why.rule, message: why.message, told: toldFailure(why) });
   for (const endpoint of waiting) {
     const node = nodes.get(keyOf(endpoint));
-    if (node) reconciliation.tree?.fail(node, rule, message);
+    if (node) reconciliation.tree?.fail(node, why);
   }
 }
 

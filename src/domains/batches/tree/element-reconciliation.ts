@@ -11,6 +11,7 @@ import { parseDecimal, parseValueText } from '../../../../runtime/language/value
 import { Any, anyOf, zeroValue } from '../../../../runtime/language/values.js';
 import type { DataType } from '../../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
+import { told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { isActive, isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import { type AuditDraft, component } from '../../../platform/store/audit-record.js';
@@ -19,7 +20,7 @@ import { refOf, type Resource } from '../../../platform/store/resource.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { barrierWord, trueNames } from '../../coordination/progress.js';
 import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure, type ParameterValue } from '../../procedures/kind.js';
-import { type ElementFailure } from '../../runs/failures.js';
+import type { ElementFailure, Reason } from '../../runs/failures.js';
 import { conditionOf } from '../../placement/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { asksForTime, isNext, lookOf, progressOf, readNode } from './element-node.js';
@@ -75,10 +76,7 @@ export interface ReconciliationWorld {
 }
 
 /** Why a command is not obeyed. */
-export interface CommandRefusal {
-  readonly rule: string;
-  readonly message: string;
-}
+export type CommandRefusal = Reason;
 
 export abstract class ElementReconciliation {
   readonly site: string;
@@ -125,7 +123,7 @@ export abstract class ElementReconciliation {
   /** Gives a command to the root; what an alarm has commanded leaves its failure behind. */
   protected give(root: TreeNode, { command, alarm }: Pick<PendingCommand, 'command' | 'alarm'>, judged: CommandRefusal | undefined): CommandRefusal | undefined {
     const verdict = judged ? undefined : this.tree?.command(command, alarm === undefined ? command : ALARM_EXCEPTION);
-    const refused = verdict?.accepted === false ? { rule: verdict.rule, message: `${command} was refused by ${root.kind} ${root.name} in ${root.state}` } : judged;
+    const refused = verdict?.accepted === false ? refusedBy(root, command, verdict.rule) : judged;
     if (alarm !== undefined && leavesFailure(refused?.rule)) root.failure = commandedByAlarm(root.failure, alarm, this.at, this.store, this.site);
     return refused;
   }
@@ -138,7 +136,12 @@ export abstract class ElementReconciliation {
    * The second audit record of a command, and the event beside it (contract 3, Command rules); answers with the name of the
    * record.
    */
-  verdict(pending: PendingCommand, target: { readonly kind: string; readonly state: string }, result: 'Success' | 'Rejected', rule = '', message = ''): string {
+  verdict(
+    pending: PendingCommand,
+    target: { readonly kind: string; readonly state: string },
+    result: 'Success' | 'Rejected',
+    { rule = '', message = '', told: as }: Partial<CommandRefusal> = {},
+  ): string {
     const { command, by, correlationID } = pending;
     const auditRecordRef = this.store.nextAuditName(this.audits.length);
     this.audits.push({
@@ -158,6 +161,7 @@ export abstract class ElementReconciliation {
       value: command,
       previousValue: rule,
       message: message || pending.reason,
+      ...withTold(message !== '' ? as : pending.alarm === undefined ? undefined : told('alarm-commands', { alarm: pending.alarm })),
       person: { accountId: by.accountId, displayName: by.displayName },
       correlationID,
       auditRecordRef,
@@ -184,6 +188,7 @@ export abstract class ElementReconciliation {
       state: target.state,
       rule: UNREADABLE_ORDER,
       message: `the order that waited could not be read back and was dropped (${message}); give it again`,
+      told: told('order-unreadable', { fault: message }),
       at: this.at,
       correlationID,
     };
@@ -195,7 +200,11 @@ export abstract class ElementReconciliation {
     for (const resource of [...(owner ? [owner] : []), ...this.#elements.values()]) {
       const fault = this.store.replacedBecause(refOf(resource));
       if (fault !== undefined)
-        return { rule: 'stored-data', message: `${resource.kind} ${resource.metadata.name} is not stored as it was written (${fault}): it can be stopped and aborted` };
+        return {
+          rule: 'stored-data',
+          message: `${resource.kind} ${resource.metadata.name} is not stored as it was written (${fault}): it can be stopped and aborted`,
+          told: told('stored-data', { kind: resource.kind, name: resource.metadata.name, fault }),
+        };
     }
     return undefined;
   }
@@ -329,19 +338,19 @@ export abstract class ElementReconciliation {
   }
 
   /** Kept with the element, so that its record, and a worker that starts again, have what it ran with. */
-  #takeParameters(node: TreeNode): string {
+  #takeParameters(node: TreeNode): Omit<Reason, 'rule'> | undefined {
     const { parent } = node;
     const element = this.element(node);
     const { parameters, parameterValues } = element.spec;
-    if (!parent) return '';
+    if (!parent) return undefined;
     const bindings = parent.chart?.steps?.find(({ name }) => name === node.step)?.parameterBindings ?? [];
     const values = outputParameters(parameterValues, bindings, this.element(parent).spec.parameterValues, (step, output) => this.#outputText(parent, step, output));
     const unfit = values.filter(isFromOutput).flatMap((value) => unfitReasonOf(parameters, value))[0];
-    if (unfit !== undefined || values === parameterValues) return unfit ?? '';
+    if (unfit !== undefined || values === parameterValues) return unfit;
     this.#elements.set(keyOf(node), { ...element, spec: { ...element.spec, parameterValues: [...values] } } as ElementResource);
     this.#taken.add(keyOf(node));
     for (const value of values.filter((candidate) => !parameterValues.includes(candidate))) this.#dataEvent(node, value, `${value.name} (${value.sourceRef})`);
-    return '';
+    return undefined;
   }
 
   #dataEvent(node: TreeNode, { value }: { readonly value: string }, message: string): void {
@@ -508,16 +517,23 @@ function conditionsOf(before: ElementStatus['conditions'], wait: StartWait | und
 }
 
 /** Why an element or a batch does not obey; an active failure is named (decisions 3.2). */
-export function refusalOf(rule: string, command: Command, where: string, failure: ElementFailure | undefined): CommandRefusal {
-  if (rule === 'failure-active' && failure) return { rule, message: `${command} is not possible while ${failure.rule} is active: ${failure.message}` };
-  return { rule, message: `${command} is not possible while ${where}` };
+export function refusalOf(rule: string, command: Command, what: string, state: string, failure: ElementFailure | undefined): CommandRefusal {
+  if (rule === 'failure-active' && failure) {
+    const as = told('failure-active', { command, rule: failure.rule, message: failure.message }, failure.told);
+    return { rule, message: `${command} is not possible while ${failure.rule} is active: ${failure.message}`, told: as };
+  }
+  return { rule, message: `${command} is not possible while ${what} is ${state}`, told: told('not-possible', { command, state }) };
+}
+
+function refusedBy({ kind, name, state }: TreeNode, command: Command, rule: string): CommandRefusal {
+  return { rule, message: `${command} was refused by ${kind} ${name} in ${state}`, told: told('refused-by', { command, kind, name, state }) };
 }
 
 /** Why an element cannot run with a value that another step has left (decisions 3.2, `formula-out-of-range`). */
-function unfitReasonOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): string[] {
+function unfitReasonOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): Omit<Reason, 'rule'>[] {
   const formal = formals.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-  const fault = formal ? faultOf(formal, value) : '';
-  return fault === '' ? [] : [fault];
+  const fault = formal && faultOf(formal, value);
+  return fault ? [fault] : [];
 }
 
 function valueOf(spec: ElementResource['spec'], name: string): Any | undefined {

@@ -5,6 +5,8 @@
  *
  * Phases are not moved here: they run in unit runtimes. The tree asks for phase commands and is told phase states.
  */
+import { type Told, told, toldAt, withTold } from '../../../../runtime/vocabulary/told.js';
+import type { Reason } from '../../runs/failures.js';
 import type { ChartTransition, ProceduralChart } from '../../../../runtime/vocabulary/chart.js';
 import type { Mode } from '../../../../runtime/vocabulary/modes.js';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
@@ -66,7 +68,7 @@ export interface TreeWorld {
   /** '' when the element may start, else what it waits for (allocation, signal, barrier). */
   startBlockedBy(node: TreeNode): string;
   /** Gives the element the parameters that come from outputs of steps before it; '' or why it cannot start with them. */
-  takeParameters(node: TreeNode): string;
+  takeParameters(node: TreeNode): Omit<Reason, 'rule'> | undefined;
   /** Asks the unit runtime; asking again while the request is outstanding does nothing. */
   commandPhase(node: TreeNode, command: Command, failure?: OrderFailure): void;
   /** A command is on its way to the phase: the state it is seen in is about to change. */
@@ -222,27 +224,28 @@ export class ProcedureTree {
     if (node.timeoutMs === 0 || node.spentMs === null || node.spentMs < node.timeoutMs) return;
     node.spentMs = null;
     this.#moving = true;
-    this.#failHold(node, node, 'element-timeout', `${node.path}: not done within ${node.timeoutMs / 1000} s`);
+    const seconds = String(node.timeoutMs / 1000);
+    this.#failHold(node, node, at(node, { rule: 'element-timeout', message: `not done within ${seconds} s`, told: told('element-late', { seconds }) }));
   }
 
   /**
    * A hold-class failure from outside the chart, for example of coordination (decisions 2.7, 3.5). An element that waits to
    * start is not held: its parent is.
    */
-  fail(node: TreeNode, rule: string, message: string): void {
-    if (node.kind === 'Phase' && HOLDABLE.includes(node.state)) this.#world.commandPhase(node, 'Hold', { class: 'hold', rule, message });
-    else if (node.state === 'Idle') this.#failHold(node.parent, node, rule, `${node.path}: ${message}`);
-    else this.#failHold(node, node, rule, `${node.path}: ${message}`);
+  fail(node: TreeNode, why: Reason): void {
+    if (node.kind === 'Phase' && HOLDABLE.includes(node.state)) this.#world.commandPhase(node, 'Hold', { class: 'hold', ...why });
+    else if (node.state === 'Idle') this.#failHold(node.parent, node, at(node, why));
+    else this.#failHold(node, node, at(node, why));
   }
 
   /** A fail-class failure of the whole that no element has (decisions 3.3). */
-  failWhole(rule: string, message: string): void {
-    this.#fail(this.root, rule, message);
+  failWhole(why: Reason): void {
+    this.#fail(this.root, why);
   }
 
-  #failHold(held: TreeNode | null, { step }: TreeNode, rule: string, message: string): void {
+  #failHold(held: TreeNode | null, { step }: TreeNode, { rule, message, told: as }: Reason): void {
     if (!held || !HOLDABLE.includes(held.state)) return;
-    held.failure = { class: 'hold', rule, message, step, since: this.#world.nowText, active: false, auditRecordRef: '' };
+    held.failure = { class: 'hold', rule, message, ...withTold(as), step, since: this.#world.nowText, active: false, auditRecordRef: '' };
     this.#moving = true;
     this.#holdFrom(held, rule);
   }
@@ -306,7 +309,10 @@ export class ProcedureTree {
       node.progress = moved(node.progress, move.leave, move.enter, move.key, node.ranMs);
       this.#moving = true;
       const looping = move.enter.find((step) => (node.progress.activations[step] ?? 0) > STEP_ACTIVATIONS_MAX);
-      if (looping) this.#fail(node, 'loop-limit', `step ${looping} was activated more than ${STEP_ACTIVATIONS_MAX} times`);
+      if (looping) {
+        const as = told('loop-limit', { step: looping, count: String(STEP_ACTIVATIONS_MAX) });
+        this.#fail(node, { rule: 'loop-limit', message: `step ${looping} was activated more than ${STEP_ACTIVATIONS_MAX} times`, told: as });
+      }
     } else if (move.kind === 'complete') {
       this.#enter(node, 'Complete', 'complete');
     } else if (move.kind === 'stop-before' && node.mode === 'Semi-Automatic') {
@@ -322,12 +328,12 @@ export class ProcedureTree {
     if (child.state === 'Idle') {
       if (this.#world.startBlockedBy(child) !== '') return;
       // one whose Start is on its way begins with what it was given then
-      const unfit = this.#world.awaitsAnswer(child) ? '' : this.#world.takeParameters(child);
-      if (unfit === '') this.#order(child, 'Start', 'Start');
-      else this.fail(child, 'formula-out-of-range', unfit);
+      const unfit = this.#world.awaitsAnswer(child) ? undefined : this.#world.takeParameters(child);
+      if (unfit) this.fail(child, { rule: 'formula-out-of-range', ...unfit });
+      else this.#order(child, 'Start', 'Start');
     } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {
       if (child.resetFailed === '') this.#order(child, 'Reset', 'Reset');
-      else this.#failHold(node, child, RESET_FAILED, resetFailureOf(child));
+      else this.#failHold(node, child, { rule: RESET_FAILED, message: resetFailureOf(child) });
     }
   }
 
@@ -336,7 +342,7 @@ export class ProcedureTree {
     const aborted = (child: TreeNode): boolean => child.state === 'Aborted' && child.failure !== undefined && node.progress.active.includes(child.step);
     for (const child of node.children) {
       if (child.state === 'Held' && node.progress.active.includes(child.step)) this.#order(child, 'Restart', 'Restart');
-      else if (aborted(child) && child.resetFailed !== '') return this.#failHold(node, child, RESET_FAILED, resetFailureOf(child));
+      else if (aborted(child) && child.resetFailed !== '') return this.#failHold(node, child, { rule: RESET_FAILED, message: resetFailureOf(child) });
       else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
     }
     if (!node.children.some((child) => aborted(child)) && this.#childrenSettled(node)) this.#enter(node, 'Running', 'complete');
@@ -351,21 +357,23 @@ export class ProcedureTree {
     if (!hold && !fail) return;
     phase.escalated = failure.since;
     this.#moving = true;
-    const text = `${phase.path}: ${failure.message}`;
+    const located = at(phase, failure);
     if (fail && this.#world.onPhaseFailure === 'Fail') {
-      this.#fail(phase.parent ?? phase, failure.rule, text, failure.auditRecordRef);
+      this.#fail(phase.parent ?? phase, located, failure.auditRecordRef);
       return;
     }
     const held = this.#holdFrom(fail ? phase.parent : phase, fail ? 'child-failed' : failure.rule);
-    if (held && fail && phase.parent) phase.parent.failure = { ...failure, class: 'hold', rule: 'child-failed', message: text, active: false };
+    if (held && fail && phase.parent) phase.parent.failure = { ...failure, ...located, class: 'hold', rule: 'child-failed', active: false };
   }
 
   /** A failure that the batch cannot go on from: everything aborts, and the outcome will be Failed. */
-  #fail(node: TreeNode, rule: string, message: string, auditRecordRef = ''): void {
+  #fail(node: TreeNode, why: Reason, auditRecordRef = ''): void {
+    const { rule, message, told: as } = node === this.root ? why : at(node, why);
     this.root.failure = {
       class: 'fail',
       rule,
-      message: node === this.root ? message : `${node.path}: ${message}`,
+      message,
+      ...withTold(as),
       step: node.step,
       since: this.#world.nowText,
       active: false,
@@ -373,6 +381,11 @@ export class ProcedureTree {
     };
     this.#order(this.root, 'Abort', rule);
   }
+}
+
+/** With the element that it is about. */
+function at({ path }: TreeNode, { rule, message, told: as }: Reason): Reason & { readonly told?: Told } {
+  return { rule, message: `${path}: ${message}`, ...withTold(toldAt(path, as)) };
 }
 
 /** With the phase whose chart it was. */
