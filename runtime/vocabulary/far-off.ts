@@ -1,8 +1,8 @@
-/** When a value is told to be away from its setpoint: one judgement of the box (preflight) and of the tiles of its pages. Pure. */
+/** When a value is told to be away from its setpoint. Pure. */
 
-/** Of the range of the instrument: further away is no ripple of a loop that holds its setpoint. */
-const FAR = 0.1;
+/** Of the range of the instrument: further away is no ripple of a loop that holds its setpoint. The pages are held to it by its type. */
+export const FAR_OFF = 0.1;
 
 export function isFarOff(value: number, setpoint: number, { min, max }: { readonly min: number; readonly max: number }): boolean {
-  return Math.abs(value - setpoint) > (max - min) * FAR;
+  return Math.abs(value - setpoint) > (max - min) * FAR_OFF;
 }

@@ -2,11 +2,14 @@
  * What departs from the recipe while a batch works on a unit: a controller that people have taken, and a value far from its
  * setpoint. Both are abnormal, and Restart goes on with them (ISA-101: abnormal is conspicuous).
  */
-import { isFarOff } from '../../../runtime/vocabulary/far-off.js';
+import type { FAR_OFF } from '../../../runtime/vocabulary/far-off.js';
 import { t, word } from '../common/strings.js';
 import { numberText, unitText } from '../common/text.js';
 import type { Measurement } from './key-tags.js';
 import { keyTags, modules, tagValue } from './plant.js';
+
+/** Of the range of the instrument, as the box judges it (preflight). */
+const FAR: typeof FAR_OFF = 0.1;
 
 /** In a few words for a tile; undefined when all is as the recipe wants it. A loop that is switched off follows no setpoint. */
 export function departure(unit: string, { module: name, tag, setpoint, enable, range }: Measurement): string | undefined {
@@ -17,7 +20,7 @@ export function departure(unit: string, { module: name, tag, setpoint, enable, r
   const [{ value }, { value: target }] = [tagValue(unit, tag.address).value, tagValue(unit, setpoint.address).value];
   if (typeof value !== 'number' || typeof target !== 'number') return undefined;
   const off = value - target;
-  if (!isFarOff(value, target, range)) return undefined;
+  if (Math.abs(off) <= (range.max - range.min) * FAR) return undefined;
   const span = Math.max(Math.abs(range.min), Math.abs(range.max));
   return t.deviates(`${numberText(Math.abs(off), span)} ${unitText(tag.engUnits)}`.trim(), off > 0);
 }

@@ -4,6 +4,7 @@
  * the WebSocket frame and COMMAND() of a chart all come through here.
  */
 import * as v from 'valibot';
+import { ToldSchema } from '../runs/told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import { COMMANDS, type Command } from '../../../runtime/vocabulary/states.js';
 import { batchCommands, PRIORITY, validCommands } from '../../../runtime/vocabulary/transitions.js';
@@ -78,7 +79,7 @@ export type CommandAnswer = ToldBy<typeof CommandAnswer>;
 /** What a command would do; `ok` says that it was computed. */
 export const DryRunAnswer = v.union([
   v.strictObject({ ...COMMANDED, accepted: v.literal(true), effects: v.array(DryRunEffect) }),
-  v.strictObject({ ...COMMANDED, accepted: v.literal(false), rule: v.string(), message: v.string(), effects: v.tuple([]) }),
+  v.strictObject({ ...COMMANDED, accepted: v.literal(false), rule: v.string(), message: v.string(), told: v.optional(ToldSchema), effects: v.tuple([]) }),
 ]);
 export type DryRunAnswer = ToldBy<typeof DryRunAnswer>;
 

@@ -1,6 +1,6 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
 import * as v from 'valibot';
-import { ToldSchema } from '../../platform/base/told-schema.js';
+import { ToldSchema } from './told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import { CommandGiver } from './holds.js';

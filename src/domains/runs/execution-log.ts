@@ -4,7 +4,7 @@
  * the batch record is assembled from them.
  */
 import * as v from 'valibot';
-import { ToldSchema } from '../../platform/base/told-schema.js';
+import { ToldSchema } from './told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 

@@ -1,7 +1,7 @@
 /** Why an element failed, or is held by a failure of its own, as its status keeps it. */
 import * as v from 'valibot';
 import type { Told } from '../../../runtime/vocabulary/told.js';
-import { ToldSchema } from '../../platform/base/told-schema.js';
+import { ToldSchema } from './told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 

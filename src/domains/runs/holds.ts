@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { told, withTold } from '../../../runtime/vocabulary/told.js';
-import { ToldSchema } from '../../platform/base/told-schema.js';
+import { ToldSchema } from './told-schema.js';
 import { nameSchemas } from '../../platform/base/schema-names.js';
 import type { ToldBy } from '../../platform/http/replies.js';
 import type { Actor } from '../../platform/store/audit-record.js';

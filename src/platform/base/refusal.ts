@@ -2,8 +2,6 @@
  * A refusal: the caller may not, or asked wrongly. Domains throw it in the plant's words; only `platform/http` knows
  * which status each kind becomes (decisions Q-ERR-01, Q-ERR-06).
  */
-import type { Told } from '../../../runtime/vocabulary/told.js';
-
 export type RefusalKind =
   | 'invalid'
   | 'unauthenticated'
@@ -32,22 +30,14 @@ type Beside = readonly Refusal[] | (() => readonly Refusal[]);
 export class Refusal extends Error {
   readonly kind: RefusalKind;
   readonly context: RefusalContext;
-  /** The same as the message, where it is found before anybody has asked (preflight). */
-  readonly told: Told | undefined;
   #beside: Beside;
 
-  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}, beside: Beside = [], as?: Told) {
+  constructor(kind: RefusalKind, message: string, context: RefusalContext = {}, beside: Beside = []) {
     super(message);
     this.name = 'Refusal';
     this.kind = kind;
     this.context = context;
     this.#beside = beside;
-    this.told = as;
-  }
-
-  /** @returns the same with its code. */
-  saidAs(as: Told): Refusal {
-    return new Refusal(this.kind, this.message, this.context, this.#beside, as);
   }
 
   /** What is wrong as well, in the order in which it was found, where all of it was looked at; apply tells it (D-C-03). */

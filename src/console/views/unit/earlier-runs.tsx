@@ -11,6 +11,7 @@ import { word, words } from '../../common/strings.js';
 import { momentText } from '../../common/text.js';
 import { CommandButton } from '../../plant/command-button.js';
 import { StateBadge } from '../../plant/state-badge.js';
+import { failureText } from '../../plant/told-words.js';
 import { RunCommandDialog } from './run-strip.js';
 
 const said = words({
@@ -59,7 +60,7 @@ export function EarlierRuns({ unit, kinds }: { readonly unit: string; readonly k
           {found?.runs.map((run) => (
             <li class="line run-line" key={run.name}>
               <span class="line-name">
-                {run.templateRef} <span class="hint">{kinds[run.kind]}</span> {run.failure && <span class="hint">{run.failure.message}</span>}
+                {run.templateRef} <span class="hint">{kinds[run.kind]}</span> {run.failure && <span class="hint">{failureText(run.failure)}</span>}
               </span>
               <span class="number hint">{run.startedAt === '' ? '' : momentText(run.startedAt)}</span>
               <StateBadge state={run.state} />

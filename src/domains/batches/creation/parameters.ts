@@ -6,6 +6,7 @@ import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
 import { told } from '../../../../runtime/vocabulary/told.js';
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { invalid, type Refusal } from '../../../platform/base/refusal.js';
+import { saidAs } from '../../runs/told-refusal.js';
 import { isNumberText } from '../../../platform/store/fields.js';
 import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
 import { areOtherUnits } from '../../procedures/units-of-measure.js';
@@ -30,12 +31,12 @@ export function chosenFormula(recipe: MasterRecipeSpec, formulaName: string): Fo
 export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec, 'formulaName' | 'quantity' | 'parameters'>, field = 'parameters'): ParameterValue[] {
   const formula = chosenFormula(recipe, batch.formulaName);
   if (batch.formulaName !== '' && !formula)
-    throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`).saidAs(told('no-formula', { formula: batch.formulaName }));
+    throw saidAs(invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`), told('no-formula', { formula: batch.formulaName }));
   const declared = formula?.parameters ?? [];
   batch.parameters.forEach(({ name }, at) => {
     if (!declared.some((parameter) => sameName(parameter.name, name))) throw undeclared(name, declared, `${field}[${at}].name`);
     if (batch.parameters.findIndex((other) => sameName(other.name, name)) < at)
-      throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`).saidAs(told('parameter-twice', { name }));
+      throw saidAs(invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`), told('parameter-twice', { name }));
   });
   const quantity = scalingQuantity(recipe, batch.quantity);
   return declared.map((parameter) => {
@@ -67,9 +68,10 @@ function scaledText(value: string, quantity: string, nominal: string): string {
 
 function checkLimits(name: string, value: string, low: string, high: string, field: string): void {
   if (low === '' && high === '') return;
-  if (!isNumberText(value)) throw invalid('invalid_field', field, `parameter ${name} must be a number`).saidAs(told('value-no-number', { name }));
+  if (!isNumberText(value)) throw saidAs(invalid('invalid_field', field, `parameter ${name} must be a number`), told('value-no-number', { name }));
   if ((low !== '' && Number(value) < Number(low)) || (high !== '' && Number(value) > Number(high))) {
-    throw invalid('out_of_range', field, outsideWords(`${name} ${value}`, low, high), { min: low, max: high }).saidAs(
+    throw saidAs(
+      invalid('out_of_range', field, outsideWords(`${name} ${value}`, low, high), { min: low, max: high }),
       told('value-range', { name, value, min: low, max: high, engUnits: '' }),
     );
   }
@@ -78,18 +80,19 @@ function checkLimits(name: string, value: string, low: string, high: string, fie
 function undeclared(name: string, declared: MasterRecipeSpec['formulas'][number]['parameters'], field: string): Refusal {
   const known = declared.map((parameter) => parameter.name);
   const message = `the recipe declares no parameter ${name}; it declares ${known.length === 0 ? 'none' : known.join(', ')}`;
-  return invalid('unknown_reference', field, message, { allowed: known }).saidAs(told('parameter-unknown', { name, known: known.join(', ') }));
+  return saidAs(invalid('unknown_reference', field, message, { allowed: known }), told('parameter-unknown', { name, known: known.join(', ') }));
 }
 
 /** @throws Refusal `out_of_range` for a quantity outside the batch size limits of the recipe. */
 export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void {
   if (quantity === '') return;
   if (!isNumberText(quantity) || !(Number(quantity) > 0))
-    throw invalid('invalid_field', 'quantity', 'quantity must be a decimal number greater than 0').saidAs(told('quantity-no-number', {}));
+    throw saidAs(invalid('invalid_field', 'quantity', 'quantity must be a decimal number greater than 0'), told('quantity-no-number', {}));
   const { min, max } = recipe.batchSize;
   if ((min !== '' && Number(quantity) < Number(min)) || (max !== '' && Number(quantity) > Number(max))) {
     const { engineeringUnit: engUnits } = recipe.batchSize;
-    throw invalid('out_of_range', 'quantity', outsideWords(`quantity ${quantity}`, min, max, engUnits), { min, max }).saidAs(
+    throw saidAs(
+      invalid('out_of_range', 'quantity', outsideWords(`quantity ${quantity}`, min, max, engUnits), { min, max }),
       told('quantity-range', { quantity, min, max, engUnits }),
     );
   }
@@ -101,9 +104,12 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
  */
 export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engUnit: string): void {
   if (!areOtherUnits(engUnit, batchSize.engineeringUnit)) return;
-  throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engUnit} cannot be scaled`, {
-    expected: batchSize.engineeringUnit,
-  }).saidAs(told('quantity-unit', { engUnits: engUnit, expected: batchSize.engineeringUnit }));
+  throw saidAs(
+    invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engUnit} cannot be scaled`, {
+      expected: batchSize.engineeringUnit,
+    }),
+    told('quantity-unit', { engUnits: engUnit, expected: batchSize.engineeringUnit }),
+  );
 }
 
 /** What is bound needs of a formal parameter. */
@@ -171,8 +177,8 @@ export function checkValue(formal: ParameterSpec, value: string, field: string):
   const fault = valueFault(formal, value);
   if (!fault) return;
   const { min, max, choices } = formal;
-  if (fault.breaks === 'type') throw invalid('invalid_field', field, fault.message).saidAs(fault.told);
-  throw invalid('out_of_range', field, fault.message, fault.breaks === 'range' ? { min, max } : { choices }).saidAs(fault.told);
+  if (fault.breaks === 'type') throw saidAs(invalid('invalid_field', field, fault.message), fault.told);
+  throw saidAs(invalid('out_of_range', field, fault.message, fault.breaks === 'range' ? { min, max } : { choices }), fault.told);
 }
 
 /** What names are looked up and counted by. */

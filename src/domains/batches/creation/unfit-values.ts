@@ -3,6 +3,7 @@
  * make are made here without being written, and each value is held against what its element declares.
  */
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
+import { toldOf } from '../../runs/told-refusal.js';
 import { type Told, told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import type { StoreReader } from '../../../platform/store/kind.js';
@@ -67,7 +68,7 @@ export function faultOf(formal: ParameterSpec, value: string): Unfit | undefined
     checkValue(formal, value, formal.name);
     return undefined;
   } catch (fault) {
-    if (fault instanceof Refusal) return { message: fault.message, ...withTold(fault.told) };
+    if (fault instanceof Refusal) return { message: fault.message, ...withTold(toldOf(fault)) };
     throw fault;
   }
 }

@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot';
 import { withTold } from '../../../../runtime/vocabulary/told.js';
-import { ToldSchema } from '../../../platform/base/told-schema.js';
+import { ToldSchema } from '../../runs/told-schema.js';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 import { ConditionPart, type TransitionState } from '../../procedures/chart-status.js';

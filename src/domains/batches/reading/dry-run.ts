@@ -4,6 +4,7 @@
  *
  * `to` is where an element comes to rest; `through` is the acting state on the way there, whose charts drive the equipment.
  */
+import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
 import * as v from 'valibot';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import type { Command, State } from '../../../../runtime/vocabulary/states.js';
@@ -48,7 +49,7 @@ nameSchemas({ DryRunEffect });
 
 export type DryRunVerdict =
   | { readonly accepted: true; readonly effects: readonly DryRunEffect[] }
-  | { readonly accepted: false; readonly rule: string; readonly message: string; readonly effects: readonly [] };
+  | { readonly accepted: false; readonly rule: string; readonly message: string; readonly told?: Told | undefined; readonly effects: readonly [] };
 
 /** What the controllers judge by. */
 export interface DryRunFacts extends StartFacts {
@@ -187,7 +188,7 @@ function effectsOf(before: readonly Seen[], acting: readonly Seen[], after: read
 
 function dryStart(facts: DryRunFacts, batch: BatchResource): DryRunVerdict {
   const check = checkStart(batch, facts);
-  if ('message' in check) return { accepted: false, rule: check.rule, message: check.message, effects: [] };
+  if ('message' in check) return { accepted: false, rule: check.rule, message: check.message, ...withTold(check.told), effects: [] };
   const { site, name } = batch.metadata;
   const { puts, elements } = startPuts(batch, check.plan, facts.store);
   const root = rootOfDrafts(elements, site);

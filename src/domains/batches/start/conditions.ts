@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
 import { nameSchemas } from '../../../platform/base/schema-names.js';
 import { conflict } from '../../../platform/base/refusal.js';
-import { ToldSchema } from '../../../platform/base/told-schema.js';
+import { ToldSchema } from '../../runs/told-schema.js';
 import { TIERS } from '../../../platform/http/tiers.js';
 import type { ToldBy } from '../../../platform/http/replies.js';
 

@@ -1,5 +1,6 @@
 /** What keeps a batch from starting: one table, in the order in which Start refuses (decisions 3.2). */
 import { told, toldAt, withTold } from '../../../../runtime/vocabulary/told.js';
+import { toldOf } from '../../runs/told-refusal.js';
 import { sameName } from '../../../../runtime/vocabulary/same-name.js';
 import { ownOf } from '../../../platform/base/own-of.js';
 import { Refusal } from '../../../platform/base/refusal.js';
@@ -447,6 +448,6 @@ function refused(test: () => unknown, liftedBy: LiftedBy): Blocker[] {
     return [];
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return [{ message: fault.message, ...withTold(fault.told), liftedBy }];
+    return [{ message: fault.message, ...withTold(toldOf(fault)), liftedBy }];
   }
 }

@@ -3,6 +3,7 @@
  * and the frozen recipe with all its elements.
  */
 import { type Told, withTold } from '../../../../runtime/vocabulary/told.js';
+import { toldOf } from '../../runs/told-refusal.js';
 import { Refusal } from '../../../platform/base/refusal.js';
 import { canonicalDigest } from '../../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../../platform/store/resource.js';
@@ -51,7 +52,7 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     return { rule: '', plan: { recipe, allocation, choices, nextOf, parameters: batchParameters(recipe.spec, batch.spec), templates: storedTemplates(look.view, site) } };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
-    return { rule: fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', message: fault.message, ...withTold(fault.told), units: [] };
+    return { rule: fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', message: fault.message, ...withTold(toldOf(fault)), units: [] };
   }
 }
 

@@ -1,7 +1,7 @@
 /** How what the box says by a code is served beside its sentence (runtime/vocabulary/told.ts). */
 import * as v from 'valibot';
 import { TOLD, type ToldCode } from '../../../runtime/vocabulary/told.js';
-import { nameSchemas } from './schema-names.js';
+import { nameSchemas } from '../../platform/base/schema-names.js';
 
 const CODES = Object.keys(TOLD) as [ToldCode, ...ToldCode[]];
 const CODED = { code: v.picklist(CODES), parts: v.record(v.string(), v.string()) };
