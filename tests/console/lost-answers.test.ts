@@ -149,6 +149,39 @@ t.test('answers that come late, or not at all', async (t) => {
     await page.unroute(`**${SITE}/shift-notes?*`, damaged);
   });
 
+  await t.test('an address that names a site that is not there, or is none of the person, says so and shows no other in its place', async (t) => {
+    const asked = '#/unit/rx101?site=gone';
+    await page.evaluate(`location.hash = '${asked}'`);
+    await says(page.getByTestId('no-such-site'), /no site “gone” here, or it is none of yours/);
+    t.equal(await page.getByTestId('unit-view').count(), 0);
+    await page.getByTestId('no-such-site').getByText('demo').click();
+    await page.getByTestId('unit-rx101').waitFor();
+    const fresh = await open(browser, `${box.base}/hmi${asked}`);
+    await signIn(fresh, 'anna');
+    await says(fresh.getByTestId('no-such-site'), /no site “gone”/, 'also of a page that begins with it');
+    await fresh.context().close();
+    const confined = await open(browser, `${box.base}/hmi#/unit/rx101?site=north`);
+    await signIn(confined, 'olga');
+    await says(confined.getByTestId('no-such-site'), /no site “north”/, 'also of one that has one site only');
+    await confined.context().close();
+  });
+
+  await t.test('what the page cannot draw takes nothing else with it, and is drawn when it can be', async () => {
+    const odd = (route: Route): Promise<void> => route.fulfill({ json: {} });
+    await page.route(`**${SITE}/overview`, odd);
+    await page.evaluate("location.hash = '#/overview?site=north'");
+    await page.getByTestId('unit-rx101').waitFor({ state: 'detached' });
+    await page.evaluate("location.hash = '#/overview?site=demo'");
+    await says(page.getByTestId('not-drawn'), /cannot show this.*tries again/);
+    await page.getByTestId('alarm-banner').waitFor();
+    await page.evaluate("location.hash = '#/audit?site=demo'");
+    await page.getByTestId('audit-view').waitFor();
+    await page.evaluate("location.hash = '#/overview?site=demo'");
+    await page.getByTestId('not-drawn').waitFor();
+    await page.unroute(`**${SITE}/overview`, odd);
+    await page.getByTestId('unit-rx101').waitFor();
+  });
+
   await t.test('a start that failed begins nothing twice', async (t) => {
     const begun = async (fails: boolean): Promise<string> => {
       const page = await panelOf(browser);

@@ -224,3 +224,28 @@ t.test('a browser that keeps nothing, or has no room, shows the pages all the sa
   void page.showSite('north').catch(() => undefined);
   t.equal(page.site.value, 'north');
 });
+
+t.test('of two engineers who change one limit, the second is told that it is another by now', async (t) => {
+  interface LimitPage {
+    changeThreshold(name: string, threshold: string, from: string): Promise<void>;
+    readonly site: { value: string };
+  }
+  let threshold = '80';
+  const etags: (string | undefined)[] = [];
+  pageBox((_path, body) => {
+    if (body === undefined) return Response.json({ name: 'hot', threshold }, { headers: { ETag: `"${threshold}"` } });
+    ({ threshold } = body as { readonly threshold: string });
+    return {};
+  });
+  const page = await pageModule<LimitPage>('data/alarm-limits.ts data/plant.ts', 'en-GH');
+  const watched = globalThis as unknown as { fetch: (address: string, init: { readonly method?: string; readonly headers: Readonly<Record<string, string>> }) => unknown };
+  const send = watched.fetch;
+  watched.fetch = (address, init) => {
+    if (init.method === 'PUT') etags.push(init.headers['If-Match']);
+    return send(address, init);
+  };
+  page.site.value = 'north';
+  await page.changeThreshold('hot', '85', '80');
+  await t.rejects(page.changeThreshold('hot', '90', '80'), { status: 412, message: /the limit is 85 by now/ });
+  t.same([threshold, etags], ['85', ['"80"']], 'and what changes between the look and the write is refused by the box');
+});

@@ -21,11 +21,19 @@ const minute = lazily(() => new Intl.DateTimeFormat(locale, { hour: '2-digit', m
 
 /** Of a forecast, which is no more exact, and of the next hours, whose day nobody asks for. */
 export function minuteText(timestamp: string): string {
-  return minute().format(new Date(timestamp));
+  return withZone(minute().format(new Date(timestamp)), new Date(timestamp));
 }
 
 export function clockText(atMs: number): string {
-  return time().format(atMs);
+  return withZone(time().format(atMs), new Date(atMs));
+}
+
+const HOUR_MS = 3_600_000;
+
+/** In the night in which summer time ends an hour comes twice: what happened in one of them is told with the zone. */
+function withZone(text: string, at: Date): string {
+  const isTwice = [-HOUR_MS, HOUR_MS].some((apartMs) => new Date(at.getTime() + apartMs).getHours() === at.getHours());
+  return isTwice ? `${text} ${zoneText(at.toISOString())}` : text;
 }
 
 /** Empty for an empty timestamp; the day is named when it is not today, and the year when it is not this one. */
@@ -33,8 +41,8 @@ export function momentText(timestamp: string): string {
   if (timestamp === '') return '';
   const at = new Date(timestamp);
   const now = new Date(boxNowMs());
-  if (at.toDateString() === now.toDateString()) return time().format(at);
-  return (at.getFullYear() === now.getFullYear() ? dayAndTime : whole)().format(at);
+  const form = at.toDateString() === now.toDateString() ? time : at.getFullYear() === now.getFullYear() ? dayAndTime : whole;
+  return withZone(form().format(at), at);
 }
 
 const whole = lazily(
@@ -43,7 +51,7 @@ const whole = lazily(
 
 /** With the year, for what is looked at years later. */
 export function fullMomentText(timestamp: string): string {
-  return timestamp === '' ? '' : whole().format(new Date(timestamp));
+  return timestamp === '' ? '' : withZone(whole().format(new Date(timestamp)), new Date(timestamp));
 }
 
 const exact = lazily(
@@ -62,7 +70,7 @@ const exact = lazily(
 
 /** With the milliseconds, for what may come several times in a second. */
 export function preciseMomentText(timestamp: string): string {
-  return exact().format(new Date(timestamp));
+  return withZone(exact().format(new Date(timestamp)), new Date(timestamp));
 }
 
 const zone = lazily(() => new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }));

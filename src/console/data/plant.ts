@@ -246,6 +246,11 @@ const curvesMissed = coalesced(MISSED_MS, async () => {
 
 const readAgain = coalesced(200, () => readAll());
 
+/** What is shown may be of no use: all of the site is read again, but for what is engineered. */
+export function readAnew(): void {
+  if (begun) readAgain();
+}
+
 async function readAll(): Promise<void> {
   if (site.peek() === '') return;
   await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms(), readOutputs()]);

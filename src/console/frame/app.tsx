@@ -17,9 +17,10 @@ import { isUnacknowledged } from '../plant/alarm.js';
 import { inTurn } from '../common/turns.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { startHorn } from './alarm-sound.js';
+import { Contained } from './contained.js';
 import { Header } from './header.js';
 import { Jumps } from './jumps.js';
-import { startSiteAddress } from './site-address.js';
+import { siteNotThere, startSiteAddress } from './site-address.js';
 import { InTurn } from '../parts/in-turn.js';
 import { Sections } from './navigation.js';
 import { RestoredStrip } from './restored.js';
@@ -33,8 +34,14 @@ const RETRY_MS = 3000;
 let isStarted = false;
 
 const said = words({
-  en: { noView: (name: string) => `There is no view “${name}” here.` },
-  de: { noView: (name: string) => `Eine Ansicht „${name}“ gibt es hier nicht.` },
+  en: {
+    noSite: (name: string) => `There is no site “${name}” here, or it is none of yours.`,
+    noView: (name: string) => `There is no view “${name}” here.`,
+  },
+  de: {
+    noSite: (name: string) => `Ein Werk „${name}“ gibt es hier nicht, oder es ist keins von Ihren.`,
+    noView: (name: string) => `Eine Ansicht „${name}“ gibt es hier nicht.`,
+  },
 });
 
 export function openConsole(console: Console): void {
@@ -71,7 +78,11 @@ function App() {
   };
   useEffect(() => void start(), []);
   if (!ready.value) return <Waiting fault={fault} />;
-  return <Screen />;
+  return (
+    <Contained of="screen">
+      <Screen />
+    </Contained>
+  );
 }
 
 /** Of a box that is not the plant's: what it shows moves, and nothing of it reaches the devices (D-C-06). */
@@ -126,9 +137,11 @@ function Screen() {
       </InTurn>
       <main class="main" id="main" tabIndex={-1} data-view={current.value?.name}>
         <h1 class="visually-hidden">{shown.value.title()}</h1>
-        <InTurn>
-          <CurrentView />
-        </InTurn>
+        <Contained of={`${view.value.name} ${view.value.id}`}>
+          <InTurn>
+            <CurrentView />
+          </InTurn>
+        </Contained>
       </main>
       <SignInQuestion />
     </div>
@@ -137,8 +150,18 @@ function Screen() {
 
 function CurrentView() {
   const { id, name } = view.value;
+  if (siteNotThere.value !== '') return <NoSuchSite />;
   if (!current.value) return name === '' ? <p class="empty">{t.nothingToSee}</p> : <NoSuchView name={name} />;
   return <OneView id={id} {...current.value} />;
+}
+
+/** Two sites may have a unit of one name: what was asked for of one is not shown of another. */
+function NoSuchSite() {
+  return (
+    <p class="panel page empty" role="status" data-testid="no-such-site">
+      {said.noSite(siteNotThere.value)} <a href={addressOf('', '', { site: site.value })}>{site.value || t.product}</a>
+    </p>
+  );
 }
 
 /** Of a bookmark of another release, or typed: nothing else is shown in its place unsaid. */

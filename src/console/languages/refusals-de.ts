@@ -200,7 +200,7 @@ export const refusals: Readonly<Record<string, string>> = {
   too_many_open: 'Zu viele Anträge warten auf eine Entscheidung',
   too_many_past_runs: 'Zu viele beendete Chargen auf einmal; in mehreren Teilen senden',
   too_many_samples: 'Mehr Werte, als ein Protokoll aufnimmt; im Verlauf nachsehen',
-  too_many_sets: 'Mehr gespeicherte Zusammenstellungen nimmt der Standort nicht auf',
+  too_many_sets: 'Mehr gespeicherte Zusammenstellungen nimmt das Werk nicht auf',
   too_many_streams: 'Von dieser Adresse sind so viele Verbindungen offen, wie erlaubt sind',
   transition_not_enabled: 'Der Schritt davor ist nicht aktiv',
   trial_open: 'Ein Versuch der Kabelprüfung läuft',

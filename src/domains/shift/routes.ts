@@ -22,10 +22,17 @@ export interface ShiftDeps {
 }
 
 const TEXT_MAX = 2000;
+const NOTE_TEXT = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/u;
 const NOTES = '/api/v1/sites/{site}/shift-notes';
 
 const NoteRequest = v.strictObject({
-  text: v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(TEXT_MAX, `must be at most ${TEXT_MAX} characters`)),
+  text: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(TEXT_MAX, `must be at most ${TEXT_MAX} characters`),
+    v.regex(NOTE_TEXT, 'must not contain control characters other than line breaks and tabs'),
+  ),
   unit: v.optional(v.string(), ''),
   /** Whoever takes the shift over; makes it a hand-over. */
   handOverTo: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(128, 'must be at most 128 characters'), v.regex(LABEL_TEXT, 'must not contain control characters')), ''),

@@ -98,6 +98,7 @@ function armedText({ armed, gatedBy, exceptionAction }: AlarmDefinition): string
 function LimitDialog({ definition, unit, onClose }: { readonly definition: AlarmDefinition; readonly unit: string; readonly onClose: () => void }) {
   const [entered, setEntered] = useState('');
   const [confirmed, setConfirmed] = useState('');
+  const [from, setFrom] = useState('');
   const sending = useSend();
   const before = `${recordText(definition.threshold, true)} ${unit}`.trim();
   const submit = (event: Event): void => {
@@ -106,10 +107,11 @@ function LimitDialog({ definition, unit, onClose }: { readonly definition: Alarm
       const text = typedNumber(entered);
       sending.refuse(text === undefined ? t.notNumber : '');
       if (text !== undefined) setConfirmed(text);
+      setFrom(definition.threshold);
       return;
     }
     void sending.run(async () => {
-      await changeThreshold(definition.name, confirmed);
+      await changeThreshold(definition.name, confirmed, from);
       onClose();
     });
   };
