@@ -88,6 +88,24 @@ t.test('names one after the other, each from where the page before has ended, an
     { n: 2, material: 'salt (kg)', count: 2, sum: 1, text: '1' },
   ]);
 
+  await ledger.commit(
+    transaction({
+      facts: ['salt (kg)', 'salt (l)', 'salt (kg)'].map((message, n) => ({
+        stream: 'events/demo/b-3',
+        sequence: n + 1,
+        body: { eventType: 'Material', eventSubType: 'Produce', previousValue: 'z', value: '2', message },
+      })),
+    }),
+  );
+  t.same(
+    await queries.materialSums(ofLots(['x', 'z'], { way: 'Produce' })),
+    [
+      { n: 1, material: 'salt (kg)', count: 2, sum: 4, text: '2' },
+      { n: 1, material: 'salt (l)', count: 1, sum: 2, text: '2' },
+    ],
+    'of several, each by itself',
+  );
+
   const database = new Database(path.join(parent, 'pages', 'state.db'));
   t.teardown(() => database.close());
   const plans: string[] = [];

@@ -25,7 +25,7 @@ import { scopeOf } from '../../procedures/roots.js';
 import type { UnitLink } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
 import { Batch } from '../kind.js';
-import { materialUses } from './materials.js';
+import { materialText, materialUses } from './materials.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, PROMPT_CANCELLED, stateEntry } from '../../runs/execution-log.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
@@ -307,7 +307,7 @@ export class PhaseReports {
     return [
       ...report.outputs.map(({ name, value }) => told({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value, message: name })),
       ...materialUses(phase.spec, report.outputs, lot, ts).map(({ direction, material, lotID, quantity, unit }) =>
-        told({ eventType: 'Material', eventSubType: direction === 'input' ? 'Consume' : 'Produce', value: quantity, previousValue: lotID, message: `${material} (${unit})` }),
+        told({ eventType: 'Material', eventSubType: direction === 'input' ? 'Consume' : 'Produce', value: quantity, previousValue: lotID, message: materialText(material, unit) }),
       ),
     ];
   }
