@@ -175,6 +175,7 @@ async function start(parts: Parts, settings: Settings, product: SystemView['prod
   joins.join(domains.joinMtpImport({ ...ground, ...changes.gate, snapshots, outputsOfBox, kinds: domains.APPLIED_KINDS }));
   joins.join(domains.joinSignatures({ ...ground, kinds: domains.KINDS, refusalToSign: records.refusalToSign }));
   joins.join(domains.joinShift(ground));
+  joins.join(domains.joinTraceability(ground));
   joins.join(domains.joinMes({ ...ground, history }));
   joins.join(domains.joinSearch({ ...ground, kinds: domains.KINDS, catalog: tags.catalog, rows }));
   joins.join(domains.joinDemo({ ...ground, kinds: domains.APPLIED_KINDS, folder: demoDir ?? shipped('demo') }));

@@ -234,6 +234,7 @@ export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
   unknown_field: 'the body has a member that does not exist; `nearest` is told where one is near, `knownAt` where it is known near: one level up, up to two down, or beside',
   unknown_group: 'the group is neither a role nor that of a site',
   unknown_login: 'the sign-in was not begun in this browser, was used already or took too long',
+  unknown_lot: 'no batch of the site has consumed or produced a lot of this ID',
   unknown_parameter: 'the route has no such query parameter',
   unknown_reference: 'the member named by `field` names something that does not exist',
   unknown_step: 'the chart has no such step',

@@ -220,6 +220,7 @@ export const REFUSAL_REMEDIES: Readonly<Record<string, string>> = {
   unknown_field: 'Check the spelling; `nearest` is the member that may be meant, `knownAt` where one of this name is known. Schemas of all bodies: `GET /api/v1/openapi.json`.',
   unknown_group: 'The sentence says which groups there are; the group of a site is there once the site is.',
   unknown_login: 'Sign in again from the login page.',
+  unknown_lot: 'Check the letters of the ID, small ones and capitals too, and percent-encode it in the address; `GET …/trace/batch/{name}/materials` lists the lots of a batch.',
   unknown_parameter: 'Check the spelling; `allowed` lists the parameters that the route has.',
   unknown_reference: 'Make what is named first, or send both in one apply: the order there does not matter.',
   unknown_step: 'Read the chart and name one of its steps.',

@@ -81,6 +81,7 @@ import { RESTORE_ROUTES } from './system/restore-routes.js';
 import { SERVICE_ROUTES } from './system/service-routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './streams/live-transports.js';
+import { traceRoutes } from './traceability/routes.js';
 import { RetainedValues } from './placement/kind.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { overviewRoutes } from './units/overview-routes.js';
@@ -187,6 +188,7 @@ export const ROWS: readonly RouteColumns[] = [
   ...demoRoutes,
   ...recordRoutes,
   ...shiftRoutes,
+  ...traceRoutes,
   ...mesRoutes,
   ...AUDIT_ROUTES,
   ...EVIDENCE_ROUTES,
@@ -235,4 +237,5 @@ export { openRestoration } from './system/restoration.js';
 export { joinSystem } from './system/join.js';
 export { joinTags } from './tags/join.js';
 export { joinTelemetry } from './telemetry/join.js';
+export { joinTraceability } from './traceability/join.js';
 export { joinUnits, openRecordings } from './units/join.js';

@@ -37,6 +37,7 @@ const ORDER = [
   'reviews',
   'records',
   'shift',
+  'traceability',
   'historian',
   'mes',
   'rehearsal',

@@ -213,6 +213,7 @@ export const refusals: Readonly<Record<string, string>> = {
   unknown_field: 'Die Anfrage hat eine Angabe, die es nicht gibt',
   unknown_group: 'Die Gruppe gehört zu keiner Rolle und keinem Standort',
   unknown_login: 'Die Anmeldung wurde nicht hier begonnen, ist schon benutzt oder dauerte zu lange',
+  unknown_lot: 'Keine Charge des Standorts hat dieses Los verbraucht oder erzeugt',
   unknown_panel_code: 'Diesen Code zeigt jetzt kein Panel',
   unknown_parameter: 'Einen solchen Filter gibt es nicht',
   unknown_reference: 'Eine Angabe nennt etwas, das es nicht gibt',

@@ -13,6 +13,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { ExportRange } from './audit-trail.js';
+import type { MaterialFact, MaterialRequest, MaterialSum, MaterialSumsRequest } from './material-facts.js';
 import {
   AUDIT_CURSOR,
   type AuditOfRequest,
@@ -134,6 +135,12 @@ export interface LedgerQueries {
   facts<Body = unknown>(stream: string, after?: number, damaged?: (entries: readonly number[]) => void): Promise<readonly Body[]>;
   /** What lies between two times of a stream that has an index of its times, in the order of the times, in chunks. */
   timedFacts<Body = unknown>(stream: string, query: TimedFactQuery): AsyncIterable<readonly Body[]>;
+  /** Without waiting for what is on its way to the disk, as the next one: `upTo` is there. What was consumed or produced, by lots or by streams: as many as are wanted, name by name. */
+  materialFacts(request: MaterialRequest): Promise<readonly MaterialFact[]>;
+  /** How much of it, by names and by what was recorded as material. */
+  materialSums(request: MaterialSumsRequest): Promise<readonly MaterialSum[]>;
+  /** Of the fact that was written last: what is asked for up to it is of one moment, page after page. 0 where there is none. */
+  lastFactRow(): Promise<number>;
   /** Body of a past resource; null when there is none, or it is present. */
   pastRow(key: PastKey): Promise<string | null>;
   /** All that left the memory with a run. */
@@ -282,6 +289,18 @@ class ThreadQueries implements LedgerQueries {
       yield parsed<readonly Body[]>(bytes);
       after = next;
     } while (after);
+  }
+
+  async materialFacts(request: MaterialRequest): Promise<readonly MaterialFact[]> {
+    return parsed(await this.#read<Uint8Array>('materialFacts', request));
+  }
+
+  materialSums(request: MaterialSumsRequest): Promise<readonly MaterialSum[]> {
+    return this.#read('materialSums', request);
+  }
+
+  lastFactRow(): Promise<number> {
+    return this.#call('lastFactRow', {});
   }
 
   pastRow(key: PastKey): Promise<string | null> {

@@ -7,6 +7,7 @@ import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { ExportRange } from './audit-trail.js';
 import { openDeviceKeys } from './keys.js';
+import type { MaterialRequest, MaterialSumsRequest } from './material-facts.js';
 import {
   type AuditOfRequest,
   type AuditPageRequest,
@@ -52,6 +53,9 @@ serveCalls(port, {
     const { text, ...rest } = reader.timedFacts(request);
     return { bytes: new TextEncoder().encode(text), ...rest };
   },
+  materialFacts: (request: MaterialRequest) => new Transferred(reader.materials.page(request)),
+  materialSums: (request: MaterialSumsRequest) => reader.materials.sums(request),
+  lastFactRow: () => reader.materials.lastRow(),
   pastRow: (key: PastKey) => reader.pastRow(key),
   pastRun: ({ run }: { run: string }) => reader.pastRun(run),
   pastPage: (request: PastPageRequest) => reader.pastPage(request),

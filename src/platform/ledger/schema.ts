@@ -4,6 +4,21 @@
  */
 import Database from '../base/sqlite.js';
 
+/**
+ * Facts of what was consumed and produced: what they say, and the condition that lets a query use their indexes. A body that is no JSON says
+ * nothing. The indexes hold all that is asked for, this word of the condition too: no fact is read through them.
+ */
+export const MATERIAL_FACTS = {
+  prefix: 'events/',
+  condition: "stream >= 'events/' AND stream < 'events0' AND CASE WHEN json_valid(body) THEN body ->> '$.eventType' END = 'Material'",
+  lot: "body ->> '$.previousValue'",
+  way: "body ->> '$.eventSubType'",
+  quantity: "body ->> '$.value'",
+  material: "body ->> '$.message'",
+  element: "body ->> '$.element.path'",
+  at: "body ->> '$.ts'",
+} as const;
+
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE resources (kind TEXT NOT NULL, site TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL);
@@ -62,6 +77,15 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX resources_past_entry ON resources (kind, site, name, past, past_entry) WHERE past_entry <> '';
    CREATE INDEX streams_present ON streams (past) WHERE past = '';
    CREATE INDEX streams_past ON streams (past) WHERE past <> '';`,
+  // which batches took a lot, and which lots a batch took, without reading what else was told of them (ADR 0147)
+  `CREATE INDEX facts_of_lot ON facts (
+     body ->> '$.previousValue', body ->> '$.eventSubType', stream, sequence,
+     body ->> '$.value', body ->> '$.message', body ->> '$.element.path', body ->> '$.ts', CASE WHEN json_valid(body) THEN body ->> '$.eventType' END)
+     WHERE stream >= 'events/' AND stream < 'events0' AND CASE WHEN json_valid(body) THEN body ->> '$.eventType' END = 'Material';
+   CREATE INDEX facts_of_material ON facts (
+     stream, body ->> '$.eventSubType', sequence,
+     body ->> '$.previousValue', body ->> '$.value', body ->> '$.message', body ->> '$.element.path', body ->> '$.ts', CASE WHEN json_valid(body) THEN body ->> '$.eventType' END)
+     WHERE stream >= 'events/' AND stream < 'events0' AND CASE WHEN json_valid(body) THEN body ->> '$.eventType' END = 'Material';`,
 ];
 
 /** Streams that are read by time, and the condition that lets a query use their index `facts_timed`. */

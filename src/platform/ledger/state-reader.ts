@@ -21,6 +21,7 @@ import { AuditTrail, type ExportedLines, type ExportRange, UnreadableArchive } f
 import { hexOf, servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
+import { MaterialFacts } from './material-facts.js';
 import { pastTextOf } from './past-text.js';
 import { TIMED_STREAMS } from './schema.js';
 import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
@@ -127,6 +128,7 @@ export class StateReader {
   readonly #keys: DeviceKeys;
   readonly #dataDir: string;
   readonly #trail: AuditTrail;
+  readonly materials: MaterialFacts;
   readonly #statements = new Map<string, Database.Statement>();
 
   constructor(dataDir: string, keys: DeviceKeys) {
@@ -135,6 +137,7 @@ export class StateReader {
     this.#database = new Database(path.join(dataDir, 'state.db'), { readonly: true, timeout: 5000 });
     this.#database.pragma('cache_size = -8192');
     this.#trail = new AuditTrail(this.#database, archiveFolder(dataDir), pause);
+    this.materials = new MaterialFacts(this.#database);
   }
 
   /** `{items, nextCursor}` as JSON text; `unreadable` names files of the archive that should have been looked into. */

@@ -397,7 +397,7 @@ t.test('rows of a version without seals are taken over once, and told as made be
   const dir = copyOf(t, clean);
   const database = new Database(stateOf(dir));
   database.exec(
-    `${['resources_present', 'resources_past', 'resources_past_entry', 'streams_present', 'streams_past'].map((index) => `DROP INDEX ${index};`).join(' ')}
+    `${['resources_present', 'resources_past', 'resources_past_entry', 'streams_present', 'streams_past', 'facts_of_lot', 'facts_of_material'].map((index) => `DROP INDEX ${index};`).join(' ')}
      ${['resources DROP COLUMN past', 'resources DROP COLUMN past_entry', 'streams DROP COLUMN past', 'resources DROP COLUMN mac', 'streams DROP COLUMN mac'].map((change) => `ALTER TABLE ${change};`).join(' ')}
      DELETE FROM meta WHERE key = 'seal'; DELETE FROM migrations WHERE version >= 6`,
   );

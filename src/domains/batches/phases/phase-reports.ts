@@ -26,7 +26,7 @@ import { scopeOf } from '../../procedures/roots.js';
 import type { UnitLink } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
 import { Batch } from '../kind.js';
-import { materialUses } from './materials.js';
+import { materialText, materialUses } from './materials.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, PROMPT_CANCELLED, stateEntry } from '../../runs/execution-log.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
@@ -316,7 +316,7 @@ export class PhaseReports {
           eventSubType: direction === 'input' ? 'Consume' : 'Produce',
           value: quantity,
           previousValue: lotID,
-          message: `${material} (${unit})`,
+          message: materialText(material, unit),
           told: told('material', { material, engUnits: unit }),
         }),
       ),
