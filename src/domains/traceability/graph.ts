@@ -30,8 +30,10 @@ export async function graphOf(store: Store, uses: SiteUses, { site, lot, materia
     if (!balance) balances[type].set(id, (balance = { consumed: new Quantities(), produced: new Quantities() }));
     return balance;
   };
-  const walked = await walkFrom(lot, directions, uses, bounds, (node, { relation, material, unit, quantity }) => {
+  const walked = await walkFrom(lot, directions, uses, bounds, (node, use) => {
+    const { relation } = use;
     if (node.type === 'batch' && relation === 'consumed') return; // nobody adds up what a batch took
+    const { material, unit, quantity } = use;
     balanceOf(node)[relation].add({ material, unit, count: 1, sum: Number(quantity) || 0, text: quantity });
   });
 

@@ -20,8 +20,7 @@ export class SiteUses implements Uses {
   readonly #reader: MaterialReader;
   readonly #prefix: string;
   readonly #upTo: number;
-  /** Few texts, each in thousands of entries. */
-  readonly #materials = new Map<string, ReturnType<typeof materialOf>>();
+  readonly #materials = new Materials();
 
   /** `upTo`: the last row of the moment (`lastFactRow`). */
   constructor(reader: MaterialReader, site: string, upTo: number) {
@@ -31,14 +30,22 @@ export class SiteUses implements Uses {
   }
 
   async *steps(type: NodeType, ids: readonly string[], relation: Relation): AsyncIterable<readonly Step[]> {
-    for (let left = ids, after: readonly [string, number] | undefined; left.length > 0; ) {
-      const asked = left.slice(0, NAMES_PER_PAGE);
-      const facts = await this.#reader.materialFacts({ ...this.#asked(type, asked, relation), limit: FACTS_PER_PAGE, after });
-      yield facts.flatMap((fact): Step[] => (fact[3] === null ? [] : [[asked[fact[0]] ?? '', this.#useOf(fact, fact[3], relation)]]));
+    let asked = this.#ask(type, ids, relation);
+    for (let left = ids; left.length > 0; ) {
+      const facts = await asked;
+      const names = left;
       const last = facts.length === FACTS_PER_PAGE ? facts.at(-1) : undefined;
-      left = left.slice(last ? last[0] : asked.length);
-      after = last && [last[1], last[2]];
+      left = left.slice(last ? last[0] : NAMES_PER_PAGE);
+      if (left.length > 0) {
+        asked = this.#ask(type, left, relation, last && [last[1], last[2]]); // while these are walked the next are read
+        asked.catch(() => undefined); // seen where it is awaited
+      }
+      yield facts.flatMap((fact): Step[] => (fact[3] === null ? [] : [[names[fact[0]] ?? '', new FactUse(fact, relation, this.#prefix, this.#materials)]]));
     }
+  }
+
+  #ask(type: NodeType, ids: readonly string[], relation: Relation, after?: readonly [string, number]): Promise<readonly MaterialFact[]> {
+    return this.#reader.materialFacts({ ...this.#asked(type, ids.slice(0, NAMES_PER_PAGE), relation), limit: FACTS_PER_PAGE, after });
   }
 
   /** By material and unit, of those that have any. */
@@ -47,7 +54,7 @@ export class SiteUses implements Uses {
     for (let at = 0; at < ids.length; at += NAMES_PER_PAGE) {
       const asked = ids.slice(at, at + NAMES_PER_PAGE);
       for (const { n, material, count, sum, text } of await this.#reader.materialSums(this.#asked(type, asked, relation))) {
-        found.push([asked[n] ?? '', { ...this.#materialOf(material), count, sum: sum ?? 0, text: text ?? '' }]);
+        found.push([asked[n] ?? '', { ...this.#materials.of(material), count, sum: sum ?? 0, text: text ?? '' }]);
       }
     }
     return found;
@@ -57,7 +64,7 @@ export class SiteUses implements Uses {
   async materialOfLot(lot: string): Promise<string | undefined> {
     for (const relation of ['produced', 'consumed'] as const) {
       const [first] = await this.#reader.materialSums({ ...this.#asked('lot', [lot], relation), limit: 1 });
-      if (first) return this.#materialOf(first.material).material;
+      if (first) return this.#materials.of(first.material).material;
     }
     return undefined;
   }
@@ -66,23 +73,62 @@ export class SiteUses implements Uses {
     const names = type === 'lot' ? ids : ids.map((batch) => this.#prefix + batch);
     return { by: type === 'lot' ? ('lot' as const) : ('stream' as const), names, prefix: this.#prefix, way: WAYS[relation], upTo: this.#upTo };
   }
+}
 
-  #materialOf(text: string | null): ReturnType<typeof materialOf> {
-    let material = this.#materials.get(text ?? '');
-    if (!material) this.#materials.set(text ?? '', (material = materialOf(text ?? '')));
+/** Few texts, each in thousands of entries. */
+class Materials {
+  readonly #known = new Map<string, ReturnType<typeof materialOf>>();
+
+  of(text: string | null): ReturnType<typeof materialOf> {
+    let material = this.#known.get(text ?? '');
+    if (!material) this.#known.set(text ?? '', (material = materialOf(text ?? '')));
     return material;
   }
+}
 
-  #useOf([, stream, sequence, , quantity, material, element, at]: MaterialFact, lot: string, relation: Relation): Use {
-    return {
-      batch: stream.slice(this.#prefix.length),
-      sequence,
-      lot,
-      relation,
-      ...this.#materialOf(material),
-      quantity: quantity ?? '',
-      element: element ?? '',
-      at: at ?? '',
-    };
+/** Made of what the ledger tells only as far as somebody asks: most entries lead where the walk has been, or off its page. */
+class FactUse implements Use {
+  readonly relation: Relation;
+  readonly #fact: MaterialFact;
+  readonly #prefix: string;
+  readonly #materials: Materials;
+
+  constructor(fact: MaterialFact, relation: Relation, prefix: string, materials: Materials) {
+    this.relation = relation;
+    this.#fact = fact;
+    this.#prefix = prefix;
+    this.#materials = materials;
+  }
+
+  get batch(): string {
+    return this.#fact[1].slice(this.#prefix.length);
+  }
+
+  get sequence(): number {
+    return this.#fact[2];
+  }
+
+  get lot(): string {
+    return this.#fact[3] ?? '';
+  }
+
+  get quantity(): string {
+    return this.#fact[4] ?? '';
+  }
+
+  get material(): string {
+    return this.#materials.of(this.#fact[5]).material;
+  }
+
+  get unit(): string {
+    return this.#materials.of(this.#fact[5]).unit;
+  }
+
+  get element(): string {
+    return this.#fact[6] ?? '';
+  }
+
+  get at(): string {
+    return this.#fact[7] ?? '';
   }
 }
