@@ -1,12 +1,12 @@
 /** The trend desk. */
-import { words } from '../../common/strings.js';
 import { later } from '../../common/later.js';
 import type { ViewDefinition } from '../../frame/view-definition.js';
+import { trendsTitle } from './trends-title.js';
 
 export const trendsView: ViewDefinition = {
   name: 'trends',
   action: 'historian:tags',
   ofSite: true,
-  title: () => words({ en: 'Trends', de: 'Kurven' }),
+  title: trendsTitle,
   component: later(() => import('./trends-view.js').then(({ TrendsView }) => TrendsView)),
 };

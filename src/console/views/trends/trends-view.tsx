@@ -14,7 +14,7 @@ import { t, words } from '../../common/strings.js';
 import { durationText, localText } from '../../common/text.js';
 import { Trend } from '../../plant/trend.js';
 import type { Reading, TrendLimit } from '../../plant/trend-props.js';
-import { trendsView } from './trends-definition.js';
+import { trendsTitle } from './trends-title.js';
 import { BatchChoice } from './batch-choice.js';
 import { FirstPens } from './first-pens.js';
 import { Happenings } from './happenings.js';
@@ -80,7 +80,7 @@ export function TrendsView() {
   return (
     <section class="panel page trends" aria-labelledby="trends-title" data-testid="trends-view">
       <header class="page-head">
-        <h2 id="trends-title">{trendsView.title('')}</h2>
+        <h2 id="trends-title">{trendsTitle()}</h2>
         <button type="button" class="button" onClick={() => setOpen('tags')} data-testid="choose-tags">
           {t.chooseTags}
         </button>
