@@ -259,6 +259,15 @@ export function layoutFlaws(page: Page, name: string): Promise<string[]> {
   return flawsAtBothSizes(page, name, async () => []);
 }
 
+/** Rows whose last line is painted beyond their own edge, where nobody sees it. */
+async function cutRows(page: Page): Promise<string[]> {
+  return page
+    .locator('.rows > li')
+    .evaluateAll((rows) =>
+      rows.filter((row) => (row.firstElementChild?.getBoundingClientRect().bottom ?? 0) > row.getBoundingClientRect().bottom + 1).map((row) => row.textContent),
+    );
+}
+
 /** Places of the navigation that a person would have to look for: outside of their bar, or of the screen. */
 export async function hiddenPlaces(page: Page, width: number): Promise<string[]> {
   return page.locator('.navigation').evaluateAll(
@@ -299,7 +308,7 @@ async function flawsAtBothSizes(page: Page, name: string, more: (size: (typeof S
     await drawn(page);
     const found = (await smallTargets(page)).map((flaw) => `too small to touch: ${flaw}`);
     if ((await overflow(page)) > 0) found.push('wider than the screen');
-    found.push(...(await more(size)));
+    found.push(...(await cutRows(page)).map((row) => `a row is cut: ${row}`), ...(await more(size)));
     const label = `${name}-${size.width}x${size.height}`;
     await keepPicture(page, label, found);
     flaws.push(...found.map((flaw) => `${label}: ${flaw}`));
