@@ -106,7 +106,7 @@ const LOSSES: readonly (readonly [string, 'stopped' | 'killed', (dir: string) =>
     'the last migration is forgotten',
     'stopped',
     (dir) => withDatabase(dir, (database) => database.exec('DELETE FROM migrations WHERE version = (SELECT MAX(version) FROM migrations)')),
-    /state\.db cannot be opened: .*duplicate column/,
+    /state\.db cannot be opened: .*index facts_of_lot already exists/,
   ],
 ];
 
