@@ -89,6 +89,7 @@ function chunkOf(id, { getModuleInfo }) {
     if (isEntry) entries.add(path.relative(here, each));
     for (const importer of importers) reached.add(importer);
   }
+  if (entries.size < 2 && !entries.has('hmi/index.html')) return undefined; // what a page does when it is opened is done by no other
   if (entries.has('login/index.html')) return 'base';
   if (!entries.has('hmi/index.html')) return undefined;
   if (entries.has('desk/index.html')) return 'frame';

@@ -215,7 +215,7 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('command-Start').click();
     await page.getByTestId('command-dialog').getByText('The box sees no obstacle').waitFor();
     t.equal(await page.getByTestId('start-stops').count(), 0, 'a warning keeps no batch from its Start');
-    await says(page.getByTestId('departures'), /The batch starts with this.*a fault of ag101 raises no alarm/);
+    await says(page.getByTestId('departures'), /The batch starts with this.*A fault of AG101 raises no alarm/);
     await page.getByTestId('command-send').click();
     await state(page, 'Running').waitFor();
     await page.getByTestId('work-rx101').getByText('SHIFT-1').waitFor();
