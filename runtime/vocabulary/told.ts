@@ -21,6 +21,8 @@ export const TOLD = {
   bypassed: ['module'],
   'off-setpoint': ['module', 'value', 'setpoint', 'engUnits'],
   commanded: ['module', 'value'],
+  /** `tag` of `module` has it since `at`. */
+  'written-by-hand': ['module', 'tag', 'value', 'initial', 'engUnits', 'who', 'at'],
   'device-fault': ['module'],
   'runtime-not-ready': ['unit'],
 

@@ -30,14 +30,14 @@ interface Happened {
 
 type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string | undefined, as?: Told];
 
-/** `Command`, `Alarm` and `System` are of the batch; the others are state changes of that kind of element. */
+/** `Command`, `Alarm`, `System` and `Deed` are of the batch, with a unit for a path; the others are state changes of that kind of element. */
 function eventsOf(rows: readonly Row[]): object[] {
   return rows.map(([second, kind, path, value, previousValue, message, who, as], at) => ({
     id: at + 1,
     ts: `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`,
     ...(TYPES[kind] ?? { eventType: 'Procedural Execution', eventSubType: 'State Change' }),
     element: kind in TYPES ? { kind: 'Batch', name: 'b', path: '' } : { kind, name: path || 'b', path },
-    unit: kind === 'System' ? path : '',
+    unit: kind in TYPES ? path : '',
     value,
     previousValue,
     message,
@@ -52,6 +52,7 @@ const TYPES: Readonly<Record<string, object>> = {
   Command: { eventType: 'Procedural Execution', eventSubType: 'State Command' },
   Alarm: { eventType: 'Alarm', eventSubType: 'Process' },
   System: { eventType: 'General', eventSubType: 'System' },
+  Deed: { eventType: 'Equipment', eventSubType: 'Modification' },
 };
 
 const at = (second: number): string => `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`;
@@ -281,6 +282,43 @@ t.test('an alarm that stood when it was held comes before the command that it ga
   );
   t.match(spell && chainOf(spell), [{ alarm: 'hot-1' }, { command: 'Hold', who: 'alarm-controller' }]);
   t.equal(spell && chainOf(spell).length, 2, 'what had cleared before is no cause');
+});
+
+t.test('what people had done to the unit of an alarm in the minutes before it comes before the alarm that held the batch', async (t) => {
+  const { spellsOf, chainOf } = await pageModule<Happened & { chainOf(spell: Spell): readonly (Cause & { readonly alarm: string; readonly deed: object | null })[] }>(
+    'data/happened.ts',
+  );
+  const HOT = 'hotter than recipe allows';
+  const running: Row = [1, 'Batch', '', 'Running', 'Pending', 'Start'];
+  const came: readonly Row[] = [
+    [5, 'Alarm', 'rx101', 'ActiveUnacknowledged', '', `Activated: alarm hot-1, ${HOT}`, undefined, alarm('Activated', 'hot-1', HOT)],
+    [6, 'Batch', '', 'Holding', 'Running', 'procedure'],
+    [
+      6,
+      'Procedure',
+      'p',
+      'Holding',
+      'Running',
+      'alarm-exception',
+      undefined,
+      toldFailure({ rule: 'alarm-exception', message: HOT, told: told('alarms-hold', { alarms: 'hot-1', texts: HOT }) }),
+    ],
+  ];
+  const byHand: readonly Row[] = [
+    [2, 'Deed', 'rx101', 'Manual', 'Automatic', 'mode', 'Olga'],
+    [3, 'Deed', 'tk201', 'true', 'false', 'XV201', 'Olga'],
+    [4, 'Deed', 'rx101', '100', '0', 'MAN', 'Olga'],
+    [4, 'Deed', 'rx101', '90', '0', 'a chart wrote it'],
+  ];
+  const [spell] = spellsOf(eventsOf([running, ...byHand, ...came, [8, 'Deed', 'rx101', '0', '100', 'MAN', 'Lea']]));
+  t.match(spell && chainOf(spell), [{ ts: at(2), who: 'Olga', deed: { value: 'Manual' } }, { ts: at(4), deed: { value: '100' } }, { alarm: 'hot-1' }, { who: 'Lea', deed: {} }]);
+  t.equal(spell && chainOf(spell).length, 4, 'not what was done to another unit, or by a chart');
+  const long = eventsOf([running, ...byHand, ...came]).map((event) => ('ts' in event && event.ts === at(2) ? { ...event, ts: '2026-11-22T11:54:00.000Z' } : event));
+  const [late] = spellsOf(long);
+  t.match(late && chainOf(late), [{ ts: at(4) }, { alarm: 'hot-1' }], 'nor what is longer ago');
+  const [byPerson] = spellsOf(eventsOf([running, ...byHand, [6, 'Command', '', 'Hold', '', 'let us look', 'Lea'], [6, 'Batch', '', 'Holding', 'Running', 'procedure']]));
+  t.match(byPerson && chainOf(byPerson), [{ who: 'Lea', command: 'Hold' }], 'a Hold by a person tells its own reason');
+  t.equal(byPerson && chainOf(byPerson).length, 1);
 });
 
 const lane = (kind: string, path: string, unit: string, spans: readonly (readonly [second: number, state: string])[]): object => ({

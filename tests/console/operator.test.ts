@@ -6,6 +6,7 @@ import {
   allSent,
   csvOf,
   firstAdmin,
+  flawsOf,
   hasFocus,
   holds,
   isLocked,
@@ -150,6 +151,33 @@ t.test('the console in the hands of people', async (t) => {
     await page.getByTestId('write-send').click();
     await page.getByTestId('write-dialog').waitFor({ state: 'detached' });
     t.strictSame(sent, [`${SITE}/controlmodules/tic101/tags/sp`]);
+    for (const [tag, value] of [
+      ['auto', false],
+      ['man', 60],
+    ] as const)
+      t.equal((await admin.post(`${SITE}/controlmodules/tic101/tags/${tag}`, { value })).status, 200);
+    await says(
+      page.getByTestId('hand-values'),
+      /AUTO Manual by .*\(initially Auto\).*MAN 60\.0 % by .*\(initially 0\.0 %\)/,
+      'the faceplate names what stands by hand, with who wrote it',
+    );
+    await page.getByTestId('part-changes').click();
+    await says(page.getByTestId('module-changes'), /MAN: .*60 %/, 'a write to a value is a change of the module');
+    t.strictSame(await flawsOf(page, 'faceplate-by-hand'), []);
+    await page.getByTestId('mode-Automatic').click();
+    await says(page.getByTestId('mode-dialog'), /with these values as they were written.*AUTO.*MAN/, 'a change of mode takes nothing back, and says so');
+    t.notMatch(await page.getByTestId('mode-dialog').textContent(), /follow the recipe and the control logic again/);
+    t.strictSame(await flawsOf(page, 'mode-by-hand'), []);
+    for (const tag of ['auto', 'man', 'sp']) {
+      await page.getByTestId(`hand-back-${tag}`).click();
+      await page.getByTestId('hand-asked').getByTestId(`hand-${tag}`).waitFor({ state: 'detached' });
+    }
+    await says(page.getByTestId('mode-dialog'), /follow the recipe and the control logic again/, 'where nothing stands by hand');
+    t.strictSame(
+      sent.slice(1),
+      ['auto', 'man', 'sp'].map((tag) => `${SITE}/controlmodules/tic101/tags/${tag}`),
+      'each by an ordinary write',
+    );
     await page.context().close();
   });
 

@@ -133,7 +133,8 @@ t.test('a shift with a batch that is held', async (t) => {
     t.equal((await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'xv105', mode: 'Manual' })).status, 200);
     await drainReset(true);
     await state('Held');
-    await says(page.getByTestId('cause-1'), /Alarm: The drain is being reset/);
+    await says(page.getByTestId('cause-1'), /Anna Admin: XV105: Automatic → Manual.*done before the alarm came/, 'what people had done before the alarm comes first');
+    await says(page.getByTestId('chain'), /Alarm: The drain is being reset/);
     await says(page.getByTestId('chain'), /Hold by the alarm: The drain is being reset/);
     const todo = page.getByTestId('to-do-alarms-drain-reset-1');
     await says(todo, /XV105\.RESET is false.*The drain is being reset, now true.*Alarms/);

@@ -1,6 +1,6 @@
 /** D-C-05: what a GET of a resource gives can be sent back by PUT, for every row that has both and every resource of the demonstration plant. */
 import t from 'tap';
-import { batchRoutes } from '../../src/domains/batches/routes.js';
+import { type BatchRouteDeps, batchRoutes } from '../../src/domains/batches/routes.js';
 import type { FactReader } from '../../src/domains/runs/facts.js';
 import { routeSet } from '../../src/platform/http/route.js';
 import { absent, NO_RUNTIMES } from '../support/absent.js';
@@ -21,7 +21,16 @@ function unchanged({ generation: _, updatedAt: __, metadata, ...body }: Answer['
 
 const plant = await startPlantGateway({
   more: ({ store, clock }) => [
-    routeSet(batchRoutes, { store, clock, runtimes: NO_RUNTIMES, facts: absent<FactReader>('facts'), production: false, storageLow: () => false, reasonLengthMin: 10 }),
+    routeSet(batchRoutes, {
+      store,
+      clock,
+      runtimes: NO_RUNTIMES,
+      facts: absent<FactReader>('facts'),
+      queries: absent<BatchRouteDeps['queries']>('queries'),
+      production: false,
+      storageLow: () => false,
+      reasonLengthMin: 10,
+    }),
   ],
 });
 t.teardown(() => plant.stop());

@@ -141,3 +141,38 @@ t.test('contract 3: preflight of Restart names a module in Manual that only a la
   t.equal((await plant.command(batch, 'Abort')).status, 200);
   await plant.until(batch, 'Aborted');
 });
+
+t.test('contract 3: preflight of Restart names a value that a person wrote, that no phase writes and that stands after the module is back in Automatic', async (t) => {
+  const batch = await plant.runBatch({ masterRecipeRef: 'later' });
+  await plant.untilPhase(batch, 'waits', 'Running');
+  await mode('tic101', 'Manual');
+  for (const [tag, value] of [
+    ['auto', false],
+    ['man', 40],
+  ] as const)
+    t.equal((await plant.api.post(`${SITE}/controlmodules/tic101/tags/${tag}`, { value })).status, 200);
+  await mode('tic101', 'Automatic');
+  t.equal((await plant.command(batch, 'Hold')).status, 200);
+  await plant.until(batch, 'Held');
+  const told = await plant.look('both are told', async () => {
+    const found = bad(await restartCheck(batch)).filter((row: Body) => row.told?.code === 'written-by-hand');
+    return { done: found.length === 2 ? found : undefined, seen: JSON.stringify(found) };
+  });
+  t.match(told, [
+    { check: 'devices', severity: 'warning', element: 'tic101', told: { parts: { tag: 'auto', value: 'Manual', initial: 'Auto', who: String } }, about: { unit: 'rx101' } },
+    { element: 'tic101', told: { parts: { tag: 'man', value: '40', initial: '0', engUnits: '%', at: /^20\d\d-/ } }, liftedBy: { action: /write 0 to man/ } },
+  ]);
+  await mode('tic101', 'Semi-Automatic');
+  for (const [tag, value] of [
+    ['auto', true],
+    ['man', 0],
+  ] as const)
+    t.equal((await plant.api.post(`${SITE}/controlmodules/tic101/tags/${tag}`, { value })).status, 200);
+  await mode('tic101', 'Automatic');
+  await plant.look('what is set back is told no more', async () => {
+    const rows = bad(await restartCheck(batch)).filter((row: Body) => row.told?.code === 'written-by-hand');
+    return { done: rows.length === 0 ? true : undefined, seen: JSON.stringify(rows) };
+  });
+  t.equal((await plant.command(batch, 'Abort')).status, 200);
+  await plant.until(batch, 'Aborted');
+});

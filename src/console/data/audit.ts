@@ -23,6 +23,23 @@ export function readAudit(filter: AuditFilter, cursor: string): Promise<LogPage<
   return get<LogPage<AuditRecord>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit?${query}`);
 }
 
+const WRITES_MAX = 10;
+
+/** Newest first. */
+export async function readWrites(address: string): Promise<readonly AuditRecord[]> {
+  const query = new URLSearchParams({ limit: String(WRITES_MAX), category: 'tag-write', name: address });
+  const { items } = await get<LogPage<AuditRecord>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit?${query}`, { background: true });
+  return items;
+}
+
+/** The newest records of a module and of its tags, newest first, each write once: that it was asked for and that it was done are two records. */
+export async function readChangesOf(module: string, addresses: readonly string[]): Promise<LogPage<AuditRecord>> {
+  const [first, ...rest] = await Promise.all([module, ...addresses].map((name) => readAudit({ category: '', result: '', name, from: '' }, '')));
+  const written = rest.flatMap(({ items }) => items.filter(({ result }) => result !== 'Accepted'));
+  const items = [...(first?.items ?? []), ...written].sort((a, b) => b.name.localeCompare(a.name));
+  return { items, nextCursor: null };
+}
+
 /** One of them, by its name. */
 export function readAuditRecord(name: string): Promise<AuditRecord> {
   return get<AuditRecord>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit/${encodeURIComponent(name)}`);

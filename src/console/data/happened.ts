@@ -6,6 +6,8 @@
 import type { BatchEvent } from './types.js';
 
 export interface Cause {
+  /** Of the event: the order in which they came, whatever the clock said. */
+  readonly id: number;
   readonly ts: string;
   /** A person by name, or the controller that commanded; empty when it was a failure of an element. */
   readonly who: string;
@@ -28,7 +30,7 @@ export interface Cause {
   readonly equipment: string;
   /** Name of the alarm that it is; '' for what is none. */
   readonly alarm: string;
-  /** What a person did to the equipment while the batch stood; null for what is none. */
+  /** What a person did to the equipment while the batch stood, or shortly before; null for what is none. */
   readonly deed: BatchEvent | null;
 }
 
@@ -43,7 +45,7 @@ export interface Spell {
   /** The batch itself ran on: only parts of it stood. */
   readonly inside: boolean;
   readonly causes: readonly Cause[];
-  /** Alarms that stood when it began, and had come while the batch ran: what may have led to it. */
+  /** Alarms that stood when it began, and had come while the batch ran, with what people had done to the units of those that commanded: what may have led to it. */
   readonly before: readonly Cause[];
 }
 
@@ -68,7 +70,12 @@ interface Open {
   leaving: boolean;
   readonly causes: Cause[];
   readonly before: readonly Cause[];
+  /** All that people had done to the equipment until then. */
+  readonly deeds: readonly Cause[];
 }
+
+/** What people did so long before an alarm may have led to it. */
+const LEADS_MS = 5 * 60_000;
 
 /** @param events oldest first. @returns oldest first. */
 export function spellsOf(events: readonly BatchEvent[]): Spell[] {
@@ -80,8 +87,9 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   let asked: Cause[] = [];
   /** By name. */
   const alarms = new Map<string, Cause>();
+  const deeds: Cause[] = [];
   const begin = (ts: string): Open => {
-    open ??= { from: ts, state: '', since: ts, inside: true, leaving: false, causes: [], before: [...alarms.values()] };
+    open ??= { from: ts, state: '', since: ts, inside: true, leaving: false, causes: [], before: [...alarms.values()], deeds: [...deeds] };
     return open;
   };
   for (const event of events) {
@@ -114,7 +122,11 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
       if (open) note(open.causes, cause);
       else if (cause.refused === '') asked = [...asked.filter((each) => each.ts === ts), cause];
     }
-    if (open && isDeed(event)) open.causes.push(causeOf(event, { who: event.person?.displayName ?? '', deed: event }));
+    if (isDeed(event)) {
+      const deed = causeOf(event, { who: event.person?.displayName ?? '', deed: event });
+      deeds.push(deed);
+      open?.causes.push(deed);
+    }
     if (event.eventSubType !== 'State Change') continue;
     const isBatch = event.element.kind === 'Batch';
     const key = `${event.element.kind}/${event.element.name}`;
@@ -144,8 +156,9 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   return spells;
 }
 
-function causeOf({ ts, element, told, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
+function causeOf({ id, ts, element, told, auditRecordRef: audit, unit, equipment }: BatchEvent, parts: Partial<Cause>): Cause {
   return {
+    id,
     ts,
     who: '',
     command: '',
@@ -186,9 +199,9 @@ function alarmsIn(told: BatchEvent['told']): readonly string[] {
   return of?.code === 'alarms-hold' ? (of.parts.alarms ?? '').split(', ') : [];
 }
 
-/** All that led to it and came while it lasted, in the order of time; an alarm that stood before and is told again is one. */
+/** All that led to it and came while it lasted, in the order in which it came; an alarm that stood before and is told again is one. */
 export function chainOf({ before, causes }: Spell): readonly Cause[] {
-  const earlier = before.filter(({ alarm }) => !causes.some((cause) => cause.alarm === alarm));
+  const earlier = before.filter(({ alarm }) => alarm === '' || !causes.some((cause) => cause.alarm === alarm));
   // that an alarm has commanded is told by the alarm and by the command
   const own = causes.filter(({ told }) => !earlier.some(({ alarm }) => alarmsIn(told).includes(alarm)));
   return [...earlier, ...own];
@@ -217,8 +230,16 @@ function note(causes: Cause[], cause: Cause): void {
   else causes[at] = { ...known, paths: [...new Set([...known.paths, ...cause.paths])] };
 }
 
-function closed(open: Open, to: string): Spell {
-  return { ...open, to };
+function closed({ deeds, before, ...open }: Open, to: string): Spell {
+  const led = deedsBefore(deeds, [...before, ...open.causes], open.causes);
+  return { ...open, to, before: [...led, ...before].sort((a, b) => a.id - b.id) };
+}
+
+/** What people did to the unit of an alarm that has commanded, in the minutes before it came. */
+function deedsBefore(deeds: readonly Cause[], alarms: readonly Cause[], causes: readonly Cause[]): readonly Cause[] {
+  const commanded = new Set(causes.flatMap(({ told }) => (told?.code === 'alarm-commands' ? [told.parts.alarm ?? ''] : alarmsIn(told))));
+  const came = alarms.filter(({ alarm }) => commanded.has(alarm));
+  return deeds.filter(({ unit, id, ts }) => came.some((alarm) => alarm.unit === unit && id < alarm.id && Date.parse(alarm.ts) - Date.parse(ts) <= LEADS_MS));
 }
 
 /** Facts are numbered in the order in which they were written, whatever the clock said: `news` may tell again what is known. */

@@ -13,6 +13,7 @@ type Codes =
   | 'bypassed'
   | 'off-setpoint'
   | 'commanded'
+  | 'written-by-hand'
   | 'device-fault'
   | 'runtime-not-ready';
 
@@ -28,6 +29,8 @@ export const CHECKS = words<WordsOf<Codes>>({
     bypassed: ({ module }) => `The interlocks of ${module} are bypassed`,
     'off-setpoint': ({ module, value, setpoint, engUnits }) => `${module} is at ${`${value} ${engUnits}`.trim()}, its setpoint is ${`${setpoint} ${engUnits}`.trim()}`,
     commanded: ({ module }) => `Stand commanded and stay so: ${module}`,
+    'written-by-hand': ({ module, tag, value, initial, engUnits, who, at }) =>
+      `${module}: ${tag} stays at ${`${value} ${engUnits}`.trim()}, written by hand by ${who} ${at} (initially ${`${initial} ${engUnits}`.trim()})`,
     'device-fault': ({ module }) => `${module} is in fault; reset it`,
     'runtime-not-ready': ({ unit }) => `Control of ${unit} is not ready`,
   },
@@ -42,6 +45,8 @@ export const CHECKS = words<WordsOf<Codes>>({
     bypassed: ({ module }) => `Die Verriegelungen von ${module} sind überbrückt`,
     'off-setpoint': ({ module, value, setpoint, engUnits }) => `${module} steht bei ${`${value} ${engUnits}`.trim()}, der Sollwert ist ${`${setpoint} ${engUnits}`.trim()}`,
     commanded: ({ module }) => `Stehen auf Befehl und bleiben so: ${module}`,
+    'written-by-hand': ({ module, tag, value, initial, engUnits, who, at }) =>
+      `${module}: ${tag} bleibt auf ${`${value} ${engUnits}`.trim()}, von Hand geschrieben von ${who} ${at} (anfangs ${`${initial} ${engUnits}`.trim()})`,
     'device-fault': ({ module }) => `${module} meldet eine Störung; bitte zurücksetzen`,
     'runtime-not-ready': ({ unit }) => `Die Steuerung von ${unit} ist nicht bereit`,
   },

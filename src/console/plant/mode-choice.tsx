@@ -1,4 +1,5 @@
 /** A mode is changed after a question: it decides who drives the equipment. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { MODES } from '../data/modules.js';
 import { stale } from '../data/plant.js';
@@ -19,13 +20,15 @@ export interface ModeChoiceProps {
   readonly above?: readonly Level[];
   /** A batch wants Automatic: another choice is abnormal. */
   readonly isDeparture?: boolean;
+  /** What else is to be known before it is set. */
+  readonly noteOf?: (mode: Mode) => ComponentChildren;
   /** @param also levels above that get the mode too. */
   readonly onSet: (mode: Mode, also: readonly Level[]) => Promise<void>;
 }
 
 const NONE: readonly Level[] = [];
 
-export function ModeChoice({ title, mode, meanings, above = NONE, isDeparture = false, onSet }: ModeChoiceProps) {
+export function ModeChoice({ title, mode, meanings, above = NONE, isDeparture = false, noteOf, onSet }: ModeChoiceProps) {
   const [asked, setAsked] = useState<Mode | null>(null);
   const sending = useSend();
   const manualAbove = above.filter((level) => level.mode === 'Manual');
@@ -67,6 +70,7 @@ export function ModeChoice({ title, mode, meanings, above = NONE, isDeparture = 
         <Dialog title={t.modeQuestion(title, word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
           <form onSubmit={confirm} noValidate>
             <p>{meanings[asked]}</p>
+            {noteOf?.(asked)}
             {follow.length > 0 && (
               <p class="note" data-testid="levels-follow">
                 {t.levelsFollow(levelsText(follow))}

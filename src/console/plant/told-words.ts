@@ -54,6 +54,8 @@ const SHOWN: Readonly<Record<string, Shown>> = {
   ownerKind: word,
   quality: (value) => t.qualities[value] ?? value,
   value: given,
+  initial: given,
+  tag: upper,
   min: given,
   max: given,
   quantity: given,

@@ -30,13 +30,14 @@ export interface BatchParts extends Omit<BatchControlParts, 'wake' | 'settings'>
   readonly timeScale: () => number;
   readonly mismatch: NonNullable<BatchReconcilerSettings['mismatch']>;
   readonly facts: BatchRouteDeps['facts'];
+  readonly queries: BatchRouteDeps['queries'];
   /** The historian's copy of the changes of state; absent without a historian. */
   readonly recordState: StateListener | undefined;
   readonly keys: AdhocDeps['keys'];
 }
 
 export function joinBatches(parts: BatchParts) {
-  const { store, runtimes, clock, log, phases, production, storageLow, timeScale, mismatch, facts, keys, recordState } = parts;
+  const { store, runtimes, clock, log, phases, production, storageLow, timeScale, mismatch, facts, queries, keys, recordState } = parts;
   const { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin } = parts.settings;
   const settings = { holdPropagation, resumeCancelsPause, settleDeadlineMs, production, storageLow, timeScale, mismatch };
   /** Lets a batch or an ad-hoc run be looked at soon; each looks at what is its own. */
@@ -78,7 +79,7 @@ export function joinBatches(parts: BatchParts) {
   return {
     routes: [
       routeSet(elementRoutes, { store, clock, runtimes, production }),
-      routeSet(batchRoutes, { store, clock, runtimes, production, facts, storageLow, reasonLengthMin }),
+      routeSet(batchRoutes, { store, clock, runtimes, production, facts, queries, storageLow, reasonLengthMin }),
       routeSet(adhocRoutes(production), { store, clock, runtimes, production, storageLow, keys }),
     ],
     reconcilers: [batchLoop, adhocLoop],

@@ -30,6 +30,7 @@ import { begunAnew } from './tree/coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, withNormalTime, withRecipeDefaults } from './creation/creation.js';
 import { BatchBody as BatchView, batchDto, BatchItem, batchItem } from './reading/dto.js';
 import { BatchMessage, ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from '../runs/execution-log.js';
+import { type HandDeps, writtenByHand } from '../tags/written-by-hand.js';
 import { boundOf, type FactReader, factsOf } from '../runs/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { LIST_QUERY, listedBatch, listingOf } from './reading/list.js';
@@ -45,6 +46,7 @@ export interface BatchRouteDeps {
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly facts: FactReader;
+  readonly queries: HandDeps['queries'];
   readonly production: boolean;
   storageLow(): boolean;
   readonly reasonLengthMin: number;
@@ -403,7 +405,13 @@ async function preflightOf(deps: BatchRouteDeps, site: string, body: Record<stri
   };
   if (typeof body.batch === 'string') {
     const batch = requireBatch(deps.store, site, body.batch);
-    return body.command === 'Restart' || body.command === 'Resume' ? restartCheck(deps, batch, body.command) : judged(batch.metadata, batch.spec);
+    if (body.command !== 'Restart' && body.command !== 'Resume') return judged(batch.metadata, batch.spec);
+    const byHand = await writtenByHand(
+      deps,
+      site,
+      batch.status.allocations.map(({ unit }) => unit),
+    );
+    return restartCheck(deps, requireBatch(deps.store, site, body.batch), body.command, byHand); // as it is by now
   }
   const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
   return judged({ name: batchName(site, spec.batchID) }, spec);

@@ -17,6 +17,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { faultTagsOf } from '../control-modules/device-faults.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
+import { initialOf } from '../control-modules/initial-value.js';
 import { readableTags } from '../control-modules/merge.js';
 import { modeOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
@@ -43,6 +44,8 @@ export const TagDescriptor = v.strictObject({
   maxAge: v.exactOptional(v.string()),
   /** TRUE in it is the latched fault of a device, which `reset-fault` of its module resets, whatever the tag is called. */
   deviceFault: v.exactOptional(v.literal(true)),
+  /** What it has until somebody writes it; absent: none is declared, or nobody can write it. */
+  initialValue: v.exactOptional(v.union([v.number(), v.boolean()])),
 });
 export type TagDescriptor = ToldBy<typeof TagDescriptor>;
 
@@ -226,6 +229,7 @@ function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, Co
   const faults = faultTagsOf(read, module);
   const entries = readableTags(resolved).map((tag) => {
     const path = `${name}.${tag.name}`;
+    const initialValue = initialOf(resolved, tag);
     return entryOf({
       site,
       path,
@@ -249,6 +253,7 @@ function moduleEntries(read: StoreReader, module: Resource<ControlModuleSpec, Co
         falseLabel: tag.falseLabel,
         ...(tag.maxAge ? { maxAge: tag.maxAge } : {}),
         ...(faults.includes(tag.name) ? { deviceFault: true } : {}),
+        ...(initialValue === undefined ? {} : { initialValue }),
       },
     });
   });

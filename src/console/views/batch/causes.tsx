@@ -17,6 +17,7 @@ const said = words({
     alarm: 'Alarm',
     record: 'Audit record',
     stood: 'stood already when it was held',
+    led: 'done before the alarm came',
     later: (count: number) => (count === 1 ? 'Show 1 later event' : `Show ${count} later events`),
     after: (age: string) => `${age} after the first`,
     none: 'It was never held, paused or stopped.',
@@ -28,6 +29,7 @@ const said = words({
     alarm: 'Alarm',
     record: 'Protokolleintrag',
     stood: 'stand schon an, als angehalten wurde',
+    led: 'getan, bevor der Alarm kam',
     later: (count: number) => (count === 1 ? '1 weiteres Ereignis zeigen' : `${count} weitere Ereignisse zeigen`),
     after: (age: string) => `${age} nach der ersten`,
     none: 'Sie wurde nie angehalten, pausiert oder gestoppt.',
@@ -75,25 +77,25 @@ const SHOWN_MAX = 3;
 function Chain({ spell, onMoment }: { readonly spell: Spell; readonly onMoment: (atMs: number) => void }) {
   const chain = chainOf(spell);
   const [isWhole, setWhole] = useState(false);
-  const before = chain.filter((cause) => spell.before.includes(cause)).length;
+  const before = chain.filter((cause) => spell.before.includes(cause));
+  const shown = isWhole ? chain.length : SHOWN_MAX + before.filter(({ deed }) => deed !== null).length; // what they led to is in sight
+  const hintOf = (cause: Cause, at: number): string => {
+    if (before.includes(cause)) return cause.deed ? said.led : said.stood;
+    return at === 0 ? '' : said.after(ageText(Date.parse(chain[0]?.ts ?? ''), Date.parse(cause.ts)));
+  };
   if (chain.length === 0) return <p class="hint">{t.causeUnknown}</p>;
   return (
     <>
       <ol class="chain" data-testid="chain">
-        {chain.slice(0, isWhole ? chain.length : SHOWN_MAX).map((cause, at) => (
-          <li key={`${cause.ts} ${cause.text} ${cause.command}`} data-testid={`cause-${at + 1}`}>
-            <CauseRow
-              cause={cause}
-              number={at + 1}
-              hint={at < before ? said.stood : at === 0 ? '' : said.after(ageText(Date.parse(chain[0]?.ts ?? ''), Date.parse(cause.ts)))}
-              onMoment={onMoment}
-            />
+        {chain.slice(0, shown).map((cause, at) => (
+          <li key={cause.id} data-testid={`cause-${at + 1}`}>
+            <CauseRow cause={cause} number={at + 1} hint={hintOf(cause, at)} onMoment={onMoment} />
           </li>
         ))}
       </ol>
-      {chain.length > SHOWN_MAX && !isWhole && (
+      {chain.length > shown && (
         <button type="button" class="button chain-more" onClick={() => setWhole(true)} data-testid="chain-more">
-          {said.later(chain.length - SHOWN_MAX)}
+          {said.later(chain.length - shown)}
         </button>
       )}
     </>

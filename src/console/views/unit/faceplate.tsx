@@ -12,6 +12,7 @@ import { Tabs } from '../../parts/tabs.js';
 import { CommandButton } from '../../plant/command-button.js';
 import { ModeChoice } from '../../plant/mode-choice.js';
 import { Trend } from '../../plant/trend.js';
+import { automaticWithHand, HandValues, useByHand } from './hand-values.js';
 import { Interlock } from './interlock.js';
 import { Limits } from './limits.js';
 import { alarmsOf, ModuleAlarms } from './module-alarms.js';
@@ -40,6 +41,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
   const why = !can('controlmodule:write-tag') ? t.commandNotAllowed : module.mode === 'Automatic' ? t.writeNeedsManual : '';
   const lines = { module, onWrite: setWriting };
   const writable = all.find(({ name }) => name === writing);
+  const byHand = useByHand(all);
   const inBatch = (units.value.find(({ name }) => name === module.unit)?.allocatedTo ?? '') !== '';
   return (
     <aside class="panel faceplate" aria-labelledby="faceplate-title" data-testid={`faceplate-${module.name}`}>
@@ -57,7 +59,8 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
       <ModeChoice
         title={module.name.toUpperCase()}
         mode={module.mode}
-        meanings={t.modeMeaning}
+        meanings={byHand.length > 0 ? { ...t.modeMeaning, Automatic: automaticWithHand } : t.modeMeaning}
+        noteOf={(mode) => mode === 'Automatic' && <HandValues module={module} found={byHand} isOffered />}
         isDeparture={inBatch}
         onSet={(mode) => setMode('ControlModule', module.name, mode).then(readModules)}
       />
@@ -68,6 +71,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
           </p>
         )}
         <ResetFault tags={tags} />
+        <HandValues module={module} found={byHand.filter(({ by }) => by !== '')} />
         {why !== '' && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
           <p class="hint" data-testid="write-hint">
             {why}
@@ -129,7 +133,7 @@ function Parts({ tags, first, module, onWrite }: PartsProps) {
       {chosen === 'tune' && <Tuning tags={tags} />}
       {chosen === 'interlock' && <Interlock tags={tags} />}
       {chosen === 'alarms' && <ModuleAlarms module={module} />}
-      {chosen === 'changes' && <ModuleChanges module={module} />}
+      {chosen === 'changes' && <ModuleChanges module={module} tags={all} />}
     </Tabs>
   );
 }

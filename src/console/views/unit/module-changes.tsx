@@ -1,7 +1,8 @@
-/** Who changed what on a module last: the newest records of the audit trail that name it. */
-import { readAudit } from '../../data/audit.js';
+/** Who changed what on a module last: the newest records of the audit trail that name it or one of its values. */
+import { readChangesOf } from '../../data/audit.js';
 import { can } from '../../data/session.js';
-import type { ModuleInfo } from '../../data/types.js';
+import { tagValue } from '../../data/plant.js';
+import type { ModuleInfo, TagDescriptor } from '../../data/types.js';
 import { addressOf } from '../../data/view.js';
 import { ReadFault } from '../../common/fault.js';
 import { t, word, words } from '../../common/strings.js';
@@ -16,13 +17,28 @@ const said = words({
 
 const SHOWN_MAX = 20;
 
-export function ModuleChanges({ module }: { readonly module: ModuleInfo }) {
-  if (!can('audit:read')) return <p class="hint">{said.notAllowed}</p>;
-  return <Changes module={module} />;
+interface ChangesProps {
+  readonly module: ModuleInfo;
+  readonly tags: readonly TagDescriptor[];
 }
 
-function Changes({ module }: { readonly module: ModuleInfo }) {
-  const log = useLog((cursor) => readAudit({ category: '', result: '', name: module.name, from: '' }, cursor), [module.name], module.updatedAt);
+export function ModuleChanges(props: ChangesProps) {
+  if (!can('audit:read')) return <p class="hint">{said.notAllowed}</p>;
+  return <Changes {...props} />;
+}
+
+function Changes({ module, tags }: ChangesProps) {
+  const written = tags.filter(({ accessLevel }) => accessLevel === 'readwrite');
+  const values = written.map(({ unit, address }) => String(tagValue(unit, address).value.value)).join();
+  const log = useLog(
+    () =>
+      readChangesOf(
+        module.name,
+        written.map(({ address }) => address),
+      ),
+    [module.name],
+    `${module.updatedAt} ${values}`,
+  );
   return (
     <div class="stack" data-testid="module-changes">
       <ReadFault text={log.fault} />
@@ -31,7 +47,11 @@ function Changes({ module }: { readonly module: ModuleInfo }) {
         {log.items.slice(0, SHOWN_MAX).map((record) => (
           <li class="line line-stacked" key={record.name}>
             <span class="line-name">
-              <strong>{deedOf(record)}</strong> {record.result !== 'Success' && word(record.result)} {record.operatorReason ?? record.reason ?? ''}
+              <strong>
+                {record.target.kind === 'Tag' && `${record.target.name.slice(record.target.name.indexOf('.') + 1).toUpperCase()}: `}
+                {deedOf(record)}
+              </strong>{' '}
+              {record.result !== 'Success' && word(record.result)} {record.operatorReason ?? record.reason ?? ''}
             </span>
             <span class="hint number">
               {momentText(record.timestamp)} {record.displayName}

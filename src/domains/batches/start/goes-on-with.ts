@@ -10,6 +10,7 @@ import { inForce } from '../../control-modules/bypass.js';
 import { ControlModule } from '../../control-modules/kind.js';
 import { type ModuleResource, modeOf, modulesOf, resolvedModuleOf } from '../../control-modules/modules.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import type { WrittenByHand } from '../../tags/written-by-hand.js';
 import { commandedIn } from '../recovery/left-commanded.js';
 import type { Blocker } from './conditions.js';
 
@@ -60,6 +61,33 @@ export function devicesOnTheWay({ store, runtimes, site }: Plant, units: readonl
     row({ unit, module, message: `${module} stands commanded: ${value}`, told: told('commanded', { module, value }), action: `take back the command of ${module}` }),
   );
   return [...off, ...commanded];
+}
+
+/** @param written by the phases of the batch: what these write by themselves does not stay. */
+export function valuesOnTheWay({ store, site }: Plant, byHand: readonly WrittenByHand[], written: ReadonlySet<string>): Blocker[] {
+  return byHand
+    .filter(({ module, tag }) => !written.has(`${module}.${tag.name}`.toLowerCase()) && !isCommand(store, site, module, tag))
+    .map(({ unit, module, tag, value, initial, by: who, at }) =>
+      row({
+        unit,
+        module,
+        message: `${module}.${tag.name} stays at ${value}, as ${who} wrote it at ${at}; it is ${initial} until somebody writes it`,
+        told: told('written-by-hand', { module, tag: tag.name, value: textOf(value, tag), initial: textOf(initial, tag), engUnits: tag.engUnits, who, at }),
+        action: `set ${module} to Semi-Automatic or Manual and write ${initial} to ${tag.name}`,
+      }),
+    );
+}
+
+/** The word of a switch, where it has one. */
+function textOf(value: number | boolean, { trueLabel, falseLabel }: WrittenByHand['tag']): string {
+  if (typeof value === 'number') return String(value);
+  return (value ? trueLabel : falseLabel) || String(value).toUpperCase();
+}
+
+/** Told as a device that stands commanded. */
+function isCommand(store: Store, site: string, name: string, { role, type }: WrittenByHand['tag']): boolean {
+  const module = store.get(ControlModule, site, name);
+  return role === 'command' && type === 'BOOL' && module !== undefined && resolvedModuleOf(store, module)?.deviceClass !== 'controller';
 }
 
 function row({ unit, module, action, ...said }: Departed): Blocker {

@@ -3,7 +3,7 @@
  * Recipes and records), and of a paused one that of Resume. Restart is judged by the state machine alone, so a batch that it is given may be held again by the first write of a
  * phase to a module that people have taken (`write-mode-manual`, decisions 3.5). Nothing is changed.
  */
-import { successorsOf } from '../../../../runtime/language/chart-writes.js';
+import { successorsOf, writtenAddresses } from '../../../../runtime/language/chart-writes.js';
 import { told, toldFailure } from '../../../../runtime/vocabulary/told.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { batchCommands, isFinal } from '../../../../runtime/vocabulary/transitions.js';
@@ -19,9 +19,10 @@ import { boundRoles } from '../phases/phase-plan.js';
 import { alarmsOfHold } from './hold-alarms.js';
 import { type Blocker, checkRows, mayStart, RESTART_CHECKS, type StartCondition } from './conditions.js';
 import { type EquipmentLook, RUNTIME_READY } from './equipment-conditions.js';
-import { devicesOnTheWay, modesOnTheWay } from './goes-on-with.js';
+import { devicesOnTheWay, modesOnTheWay, valuesOnTheWay } from './goes-on-with.js';
 import { type ManualWrite, manualWrites } from './manual-writes.js';
 import type { Preflight } from './preflight.js';
+import type { WrittenByHand } from '../../tags/written-by-hand.js';
 
 /** Decisions 3.5. */
 const MANUAL = 'write-mode-manual';
@@ -44,6 +45,8 @@ interface RestartLook extends EquipmentLook {
   readonly ahead: readonly PhaseResource[];
   /** Units that the batch has now; none of a batch that does not stand. */
   readonly held: readonly string[];
+  /** In the units that it has. */
+  readonly byHand: readonly WrittenByHand[];
 }
 
 const RESTART_CONDITIONS: readonly StartCondition<RestartLook>[] = [
@@ -51,11 +54,20 @@ const RESTART_CONDITIONS: readonly StartCondition<RestartLook>[] = [
   { rule: '', check: 'command', find: refused },
   { rule: 'alarm-exception', check: 'alarms', find: ({ store, runtimes, batch }) => alarmsOfHold(store, runtimes, batch) },
   { rule: MANUAL, check: 'modes', find: modesAhead },
-  { rule: '', check: 'devices', find: (look) => [...look.phases.flatMap((phase) => devicesInFault(look, phase)), ...devicesOnTheWay(look, look.held)] },
+  {
+    rule: '',
+    check: 'devices',
+    find: (look) => [...look.phases.flatMap((phase) => devicesInFault(look, phase)), ...devicesOnTheWay(look, look.held), ...valuesOnTheWay(look, look.byHand, writtenBy(look))],
+  },
   RUNTIME_READY,
 ];
 
-export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'runtimes'>, batch: Resource<BatchSpec, BatchStatus>, command: GoingOn = 'Restart'): Preflight {
+export function restartCheck(
+  { store, runtimes }: Pick<RestartLook, 'store' | 'runtimes'>,
+  batch: Resource<BatchSpec, BatchStatus>,
+  command: GoingOn,
+  byHand: readonly WrittenByHand[],
+): Preflight {
   const { site, name } = batch.metadata;
   const phases = elementIndex(store)
     .phasesOf(site, name)
@@ -64,7 +76,19 @@ export function restartCheck({ store, runtimes }: Pick<RestartLook, 'store' | 'r
   const stands = isValid(batch, command) || hasActiveFailure(batch.status);
   const held = stands ? batch.status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit) : [];
   const ahead = stands ? phasesAhead(store, site, name) : [];
-  const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, { store, runtimes, site, units, isOnDemand: false, command, batch, phases, ahead, held });
+  const checks = checkRows(RESTART_CHECKS, RESTART_CONDITIONS, {
+    store,
+    runtimes,
+    site,
+    units,
+    isOnDemand: false,
+    command,
+    batch,
+    phases,
+    ahead,
+    held,
+    byHand: byHand.filter(({ unit }) => held.includes(unit)),
+  });
   return { ok: mayStart(checks), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
 }
 
@@ -151,6 +175,19 @@ function modesAhead(look: RestartLook): Blocker[] {
     };
   });
   return [...rows, ...modesOnTheWay(look, look.held, new Set(writes.map(({ module }) => module)))];
+}
+
+/** Addresses that phases of the batch write from here on, in lower case. */
+function writtenBy({ store, site, phases, ahead }: RestartLook): ReadonlySet<string> {
+  const addresses = [...phases, ...ahead].flatMap(({ spec }) => {
+    const byRole = new Map(Object.entries(boundRoles(store, site, spec)).map(([role, module]) => [role.toLowerCase(), module]));
+    const steps = [...spec.steps, ...(spec.charts.restarting?.steps ?? [])];
+    return steps.flatMap(writtenAddresses).map((address) => {
+      const [word = '', ...rest] = address.toLowerCase().split('.');
+      return [byRole.get(word) ?? word, ...rest].join('.').toLowerCase();
+    });
+  });
+  return new Set(addresses);
 }
 
 /** Phases that are not begun and may be, as the charts above them stand: in their order. */
