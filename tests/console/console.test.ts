@@ -215,7 +215,7 @@ t.test('the operator console', async (t) => {
     await page.getByTestId('command-Start').click();
     await page.getByTestId('command-dialog').getByText('The box sees no obstacle').waitFor();
     t.equal(await page.getByTestId('start-stops').count(), 0, 'a warning keeps no batch from its Start');
-    await says(page.getByTestId('departures'), /The batch starts with this.*a fault of ag101 raises no alarm/);
+    await says(page.getByTestId('departures'), /The batch starts with this.*A fault of AG101 raises no alarm/);
     await page.getByTestId('command-send').click();
     await state(page, 'Running').waitFor();
     await page.getByTestId('work-rx101').getByText('SHIFT-1').waitFor();
@@ -247,6 +247,16 @@ t.test('the operator console', async (t) => {
     });
     t.equal(outputs.value, '7.2');
     await says(page.getByTestId('prompt-recorded'), /Recorded and signed \d\d:\d\d:\d\d.*pH.*: 7\.2 pH.*RX101.*SHIFT-1.*audit record audit-\d+/);
+    const [next, receipt] = [page.getByTestId('prompt-answer'), page.locator('.prompt-recorded-short')];
+    await orWhy(admin, name, next.waitFor());
+    await receipt.waitFor();
+    const [asks, told] = [await next.boundingBox(), await receipt.boundingBox()];
+    t.ok((asks?.y ?? 0) + (asks?.height ?? 0) <= (told?.y ?? 0), 'the next prompt stands above what was recorded');
+    t.ok((told?.height ?? 99) <= 60, `one line: ${told?.height} px`);
+    await page.evaluate("location.hash = '#/prompts?unit=tk201'");
+    await page.getByTestId('prompts-view').waitFor();
+    t.equal(await page.getByTestId('prompt-recorded').count(), 0, 'of another unit it says nothing');
+    await page.goBack();
     await page.getByTestId('prompt-recorded-close').click();
     await page.getByTestId('prompt-recorded').waitFor({ state: 'detached' });
     await orWhy(admin, name, page.getByTestId('prompt-answer').click());
