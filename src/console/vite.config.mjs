@@ -78,7 +78,7 @@ const namedWords = {
 };
 
 /**
- * Few files, since each takes a panel time to ask for and to begin: what the login page needs too, what both consoles begin with, what the panel begins with
+ * Few files, since each takes a panel time to ask for and to begin: what the login page and another need, what both consoles begin with, what the panel begins with
  * and shares, and what each has for itself. What comes later (common/later.tsx) is left to Rollup.
  */
 function chunkOf(id, { getModuleInfo }) {
@@ -89,8 +89,7 @@ function chunkOf(id, { getModuleInfo }) {
     if (isEntry) entries.add(path.relative(here, each));
     for (const importer of importers) reached.add(importer);
   }
-  if (entries.size < 2 && !entries.has('hmi/index.html')) return undefined; // what a page does when it is opened is done by no other
-  if (entries.has('login/index.html')) return 'base';
+  if (entries.has('login/index.html')) return entries.size === 1 ? undefined : 'base'; // its own would run, and lead away, on the other pages too
   if (!entries.has('hmi/index.html')) return undefined;
   if (entries.has('desk/index.html')) return 'frame';
   return /^(common|data|parts|plant)\//.test(path.relative(here, id)) ? 'plant' : undefined; // views that come later have them too

@@ -221,8 +221,9 @@ t.test('the console when not everything is as it should be', async (t) => {
     t.ok(to - from < 2 * OUTAGE_MS, `a hole of ${to - from} ms for one of ${goesOnMs - stoppedMs} ms`);
   });
 
+  const name = await batch(admin, 'RACE-1');
+
   await t.test('an answer that was overtaken is not shown: the state of a batch never goes back', async (t) => {
-    const name = await batch(admin, 'RACE-1');
     const late = await panelOf(browser);
     await late.goto(`${box.base}/hmi#/batch/${name}`);
     await signIn(late, 'olga');
@@ -267,8 +268,26 @@ t.test('the console when not everything is as it should be', async (t) => {
     await badge('Running').waitFor();
     await late.goto(`${box.base}/hmi#/batch/no-such-batch`);
     await says(late.getByTestId('batch-none'), /There is no batch.*no-such-batch/, 'a batch that is gone is said to be gone');
-    await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Abort', reason: 'end of the test of overtaking' });
     await late.context().close();
+  });
+
+  await t.test('what became of the elements of a batch while the page was cut off is read with the new connection', async () => {
+    const lost = await panelOf(browser);
+    const wire = await wireOf(lost);
+    await lost.goto(`${box.base}/hmi`);
+    await signIn(lost, 'olga');
+    await lost.evaluate(`location.hash = '#/batch/${name}'`);
+    const shown = (state: string) => lost.locator(`[data-testid="tree-root"][data-state="${state}"]`);
+    await orWhy(admin, name, shown('Running').waitFor());
+    await wire.lose(true);
+    await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Hold', reason: 'the page shall not hear it' });
+    const lanes = async () => (await admin.get(`${SITE}/batches/${name}/timeline`)).body.lanes as { kind: string; spans: { state: string }[] }[];
+    await eventually('the procedure is held', async () => (await lanes()).find(({ kind }) => kind === 'Procedure')?.spans.at(-1)?.state === 'Held');
+    await shown('Running').waitFor(); // nothing has told the page
+    await wire.reconnect();
+    await shown('Held').waitFor();
+    await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Abort', reason: 'end of the test of overtaking' });
+    await lost.context().close();
   });
 
   await t.test('an account without a password on this box is told what a signature needs', async (t) => {

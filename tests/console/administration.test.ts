@@ -333,6 +333,24 @@ t.test('with authentication off the pages say why there are no accounts', async 
   await says(desk.getByTestId('who-can'), /With authentication off, everybody/);
   await desk.getByTestId('nav-backups').click();
   await says(desk.getByTestId('backup-state'), /makes no backups by itself/);
+
+  await t.test('and an address survives that the page is loaded again', async (t) => {
+    const { name } = (await box.api.post(`${SITE}/batches`, { batchID: 'STAYS-1', masterRecipeRef: 'resin-a' })).body as { name: string };
+    const page = await open(browser, 'about:blank');
+    const addresses = ['/hmi#/alarms?state=Shelved', '/hmi#/prompts', '/hmi#/trends', '/hmi#/audit', '/hmi#/unit/rx101', `/hmi#/batch/${name}`, '/data#/history', '/data#/roles'];
+    for (const address of addresses) {
+      const view = page.locator(`main[data-view="${/#\/(\w+)/.exec(address)?.[1]}"]`);
+      await page.goto('about:blank');
+      await page.goto(`${box.base}${address}`);
+      await view.waitFor();
+      await page.reload();
+      await view.waitFor();
+      t.equal(page.url(), `${box.base}${address}`);
+    }
+    await page.goto(`${box.base}/login?${new URLSearchParams({ redirect: '/hmi#/audit' })}`);
+    await page.waitForURL(`${box.base}/hmi#/audit`);
+    await page.context().close();
+  });
 });
 
 /** The page of a person, read anew. */

@@ -247,6 +247,16 @@ t.test('the operator console', async (t) => {
     });
     t.equal(outputs.value, '7.2');
     await says(page.getByTestId('prompt-recorded'), /Recorded and signed \d\d:\d\d:\d\d.*pH.*: 7\.2 pH.*RX101.*SHIFT-1.*audit record audit-\d+/);
+    const [next, receipt] = [page.getByTestId('prompt-answer'), page.locator('.prompt-recorded-short')];
+    await orWhy(admin, name, next.waitFor());
+    await receipt.waitFor();
+    const [asks, told] = [await next.boundingBox(), await receipt.boundingBox()];
+    t.ok((asks?.y ?? 0) + (asks?.height ?? 0) <= (told?.y ?? 0), 'the next prompt stands above what was recorded');
+    t.ok((told?.height ?? 99) <= 60, `one line: ${told?.height} px`);
+    await page.evaluate("location.hash = '#/prompts?unit=tk201'");
+    await page.getByTestId('prompts-view').waitFor();
+    t.equal(await page.getByTestId('prompt-recorded').count(), 0, 'of another unit it says nothing');
+    await page.goBack();
     await page.getByTestId('prompt-recorded-close').click();
     await page.getByTestId('prompt-recorded').waitFor({ state: 'detached' });
     await orWhy(admin, name, page.getByTestId('prompt-answer').click());

@@ -17,6 +17,8 @@ export interface Wire {
   send(frame: object): Promise<number>;
   /** A frame that the page never gets. */
   skip(): Promise<void>;
+  /** The connection breaks, the page makes another one and hears everything from then on. */
+  reconnect(): Promise<void>;
   /** The last frame with a value of this address. */
   told(address: string): Promise<object>;
 }
@@ -60,6 +62,7 @@ export async function wireOf(page: Page): Promise<Wire> {
     tellAll: async () => void (await held('wire.isTold = () => true')),
     send: async (frame) => (await held(`wire.give(${JSON.stringify(frame)})`)) as number,
     skip: async () => void (await held('wire.seq += 1')),
+    reconnect: async () => void (await held('wire.loses = false; wire.socket.close();')),
     told: async (address) => (await held(`wire.told[${JSON.stringify(address)}]`)) as object,
   };
 }

@@ -61,8 +61,13 @@ export function forgetElementsOf(batch: string): void {
   for (const [key, { batchRef }] of elements) if (batchRef === batch) elements.delete(key);
 }
 
+/** The snapshot of a new connection tells them all. */
+export function forgetElements(): void {
+  elements.clear();
+}
+
 /** Another site is shown. */
 export function forgetWork(): void {
-  elements.clear();
+  forgetElements();
   phases.value = new Map();
 }

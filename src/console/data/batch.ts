@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { ApiError, compute, get, post } from './api.js';
 import { Latest } from './latest.js';
-import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js';
+import { batches, batchTouched, readBatchesSoon, ready, site, whenUntold } from './plant.js';
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
@@ -93,6 +93,7 @@ export function startBatch(): void {
     const { batch } = batchTouched.value;
     if (batch !== '' && batch === selected.peek()) readSoon();
   });
+  whenUntold(readSoon);
   // on the overview the batch that matters most is open without a touch; the view of a batch shows the one that is asked for
   effect(() => {
     const found = batches.value;

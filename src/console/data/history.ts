@@ -4,7 +4,7 @@ import { get } from './api.js';
 import { detail, selected } from './batch.js';
 import { lastDeed, spellsOf, withNews } from './happened.js';
 import { Latest } from './latest.js';
-import { batchTouched, modules, site } from './plant.js';
+import { batchTouched, modules, site, whenUntold } from './plant.js';
 import { can } from './session.js';
 import { coalesced } from './timers.js';
 import type { BatchEvent, LogPage } from './types.js';
@@ -123,6 +123,7 @@ export function startHistory(): void {
   effect(() => {
     if (batchTouched.value.batch === selected.peek()) readSoon();
   });
+  whenUntold(readSoon);
   // what people do to the equipment changes no batch, and is among its events
   let byHand = '';
   effect(() => {

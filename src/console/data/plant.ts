@@ -2,11 +2,11 @@
  * What the HMI knows of one site: read by REST, kept up by the stream, read again after a gap. Tag values are one signal
  * each, so that a value that moves redraws its own text and nothing else.
  */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { keepHere, keptHere } from '../common/kept-here.js';
 import { readAlarms, readAlarmSoon, readTouchedSoon, forgetTouched } from './alarm-list.js';
 import { get, getAll } from './api.js';
-import { forgetElementsOf, forgetWork, noteActiveWork, noteElement, readPhases, readPrompts, readPromptsSoon } from './at-work.js';
+import { forgetElements, forgetElementsOf, forgetWork, noteActiveWork, noteElement, readPhases, readPrompts, readPromptsSoon } from './at-work.js';
 import { batches, readBatches, readBatchesSoon } from './batch-list.js';
 import { clocksMoved, noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
@@ -51,6 +51,8 @@ export const brokerConnected = signal(true);
 export const ready = signal(false);
 /** Counts losses of frames on an open connection, so that curves read what they missed. */
 export const missed = signal(0);
+/** Counts losses of frames and new connections. */
+const untold = signal(0);
 /** Counts changes of the batch that the detail view shows, so that it reads again. */
 export const batchTouched = signal<{ readonly batch: string; readonly count: number }>({ batch: '', count: 0 });
 
@@ -58,17 +60,28 @@ export const stream = new LiveStream({
   token: accessToken,
   onFrame: receive,
   onMissed: (isNew) => {
+    untold.value += 1;
     if (begun) readAgain(); // else the first read comes after this
     if (!isNew) curvesMissed(); // on a new connection they read again by themselves
   },
   onOpened: () => {
     forgetValues();
+    forgetElements();
     forgetFaults(); // everything is read again now
   },
   onSessionEnded: (reason) => endSession(reason),
   onRefused: () => void renew().catch(() => undefined),
 });
 onNewToken((token) => stream.authenticate(token));
+
+/** What was told while nobody heard it, as that an element is held, is told by no later frame: who shows it reads again. @returns ends it. */
+export function whenUntold(readSoon: () => void): () => void {
+  let known = untold.peek();
+  return effect(() => {
+    if (untold.value !== known) readSoon();
+    known = untold.value;
+  });
+}
 
 export const stale = computed(() => stream.liveness.value !== 'live' || !brokerConnected.value);
 

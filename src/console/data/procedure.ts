@@ -6,7 +6,7 @@ import { effect, signal } from '@preact/signals';
 import { detail, selected } from './batch.js';
 import { get } from './api.js';
 import { Latest } from './latest.js';
-import { batchTouched, site } from './plant.js';
+import { batchTouched, site, whenUntold } from './plant.js';
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
@@ -116,7 +116,17 @@ export function watchProcedure(): () => void {
     isChosen = false;
     element.value = null;
   };
-  const readSoon = coalesced(150, () => readStates().then(readElement, () => undefined));
+  /** A box that has just come back may answer nothing yet. */
+  let isRead = true;
+  const readSoon = coalesced(150, async () => {
+    try {
+      await readStates();
+      isRead = true;
+    } catch {
+      isRead = false;
+    }
+    await readElement().catch(() => undefined);
+  });
   let shown = '';
   let recipe = '';
   const ends = [
@@ -139,8 +149,10 @@ export function watchProcedure(): () => void {
     effect(() => {
       if (batchTouched.value.batch === selected.peek()) readSoon();
     }),
+    whenUntold(readSoon),
     everySecond(async () => {
       const batch = detail.peek();
+      if (batch && !isRead && !document.hidden) readSoon();
       if (batch && !isFinal(batch.phase) && !document.hidden) await readElement().catch(() => undefined);
     }),
   ];

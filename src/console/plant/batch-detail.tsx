@@ -10,7 +10,7 @@ import { t, word, words } from '../common/strings.js';
 import { momentText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { blockerText } from './blocker-words.js';
-import { CommandBar } from './command-bar.js';
+import { CommandBar, isStopped } from './command-bar.js';
 import { ManualLevels } from './manual-levels.js';
 import { endText } from './expected-end.js';
 import { failureText, rejectionText, toldText } from './told-words.js';
@@ -101,7 +101,7 @@ export function Trouble({ batch }: { readonly batch: BatchDetail }) {
         <div class="note" data-testid="blocked">
           <strong>{t.blocked}:</strong>
           <ul class="blocked">
-            {[...new Set(blockedBy.map(blockerText))].map((text) => (
+            {[...new Set(blockedBy.map((blocker) => blockerText(blocker, isStopped(batch))))].map((text) => (
               <li key={text}>{text}</li>
             ))}
           </ul>

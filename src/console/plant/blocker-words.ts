@@ -12,7 +12,9 @@ const said = words({
     start: 'Waits for an operator to start it',
     startRejected: (why: string) => `Start was rejected. ${why}`,
     held: 'held; Restart goes on',
+    heldStopped: 'held; Restart goes on once what stands against it is put right',
     paused: 'paused; Resume goes on',
+    pausedStopped: 'paused; Resume goes on once what stands against it is put right',
     semiAutomatic: (transition: string) => `Semi-Automatic: waits before ${transition}; Resume fires it`,
     manual: (transition: string) => `stands in Manual before ${transition}; a lead operator fires it in the chart, or takes it back to Automatic`,
     prompt: (text: string) => `waits for an answer: “${text}”`,
@@ -36,7 +38,9 @@ const said = words({
     start: 'Wartet darauf, dass jemand startet',
     startRejected: (why: string) => `Der Start wurde abgelehnt. ${why}`,
     held: 'ist angehalten; Wiederanfahren führt weiter',
+    heldStopped: 'ist angehalten; Wiederanfahren führt weiter, sobald behoben ist, was dagegen spricht',
     paused: 'pausiert; Fortsetzen führt weiter',
+    pausedStopped: 'pausiert; Fortsetzen führt weiter, sobald behoben ist, was dagegen spricht',
     semiAutomatic: (transition: string) => `Halbautomatik: wartet vor ${transition}; Fortsetzen schaltet weiter`,
     manual: (transition: string) => `steht in Hand vor ${transition}; ein leitender Bediener schaltet im Ablauf weiter oder nimmt es in Automatik zurück`,
     prompt: (text: string) => `wartet auf eine Antwort: „${text}“`,
@@ -68,9 +72,10 @@ export function reasonText(blocker: Blocker): string {
   return open ? (conditionWords(open) ?? open.expression) : text;
 }
 
-export function blockerText(blocker: Blocker): string {
+/** @param isStopped something stands against the command that leads on. */
+export function blockerText(blocker: Blocker, isStopped = false): string {
   const { element, deadlock = [] } = blocker;
-  const own = ofReason(blocker);
+  const own = ofReason(blocker, isStopped);
   if (own === undefined) return blocker.text; // what only the box can say: a condition, an action that is not done
   const sentence = element.path === '' ? capitalized(own) : `${element.path}${blocker.reason === 'condition' || blocker.reason === 'action' ? ',' : ''} ${own}`;
   return deadlock.length === 0 ? sentence : `${sentence}. ${said.deadlock(deadlock.map(batchNumber).join(said.and))}`;
@@ -80,7 +85,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function ofReason(blocker: Blocker): string | undefined {
+function ofReason(blocker: Blocker, isStopped = false): string | undefined {
   const { reason, transition = '', prompt, failure, permissive } = blocker;
   switch (reason) {
     case 'start':
@@ -91,9 +96,9 @@ function ofReason(blocker: Blocker): string | undefined {
     case 'child-failure':
       return failure && (blocker.element.path === '' ? failureText(failure) : `– ${failureText(failure)}`);
     case 'held':
-      return said.held;
+      return isStopped ? said.heldStopped : said.held;
     case 'paused':
-      return said.paused;
+      return isStopped ? said.pausedStopped : said.paused;
     case 'semi-automatic':
       return said.semiAutomatic(transition);
     case 'manual':

@@ -1,6 +1,6 @@
 /** The eight ISA-88 commands in one place that never moves; what is not valid now is grey (validCommands of the gateway). */
 import { useEffect, useState } from 'preact/hooks';
-import { goingOn, watchGoingOn } from '../data/going-on.js';
+import { goingOn, watchGoingOn, wayOn } from '../data/going-on.js';
 import { can } from '../data/session.js';
 import { COMMANDS } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
@@ -41,6 +41,12 @@ export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
       {asked && <CommandDialog key={`${batch.name} ${asked}`} batch={batch} command={asked} onClose={() => setAsked(null)} />}
     </>
   );
+}
+
+/** Something stands against the command by which a batch that stands goes on. */
+export function isStopped(batch: BatchDetail): boolean {
+  const way = wayOn(batch);
+  return way !== undefined && missingFor(batch, way).length > 0;
 }
 
 /** What stands against going on, as the list of it and the dialog say it: by the gateway. Until it has answered, the failures that still stand. Of a command that its state has no place for nothing is missing. */

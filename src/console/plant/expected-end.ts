@@ -7,12 +7,14 @@ const said = words({
   en: {
     ends: (at: string) => `ends about ${at}`,
     after: (age: string) => `end open, about ${age} once it goes on`,
+    afterAnswers: (age: string) => `end open, about ${age} once it goes on, and the answers`,
     open: 'end open',
     noExperience: 'no experience yet',
   },
   de: {
     ends: (at: string) => `endet etwa ${at}`,
     after: (age: string) => `Ende offen, etwa ${age} nach dem Weiterfahren`,
+    afterAnswers: (age: string) => `Ende offen, etwa ${age} nach dem Weiterfahren, und die Antworten`,
     open: 'Ende offen',
     noExperience: 'noch keine Erfahrung',
   },
@@ -22,8 +24,9 @@ const said = words({
 export function endText(batch: string): string {
   const planned = plannedOf(batch);
   if (!planned) return '';
-  const { endsAt, expectedSeconds, remainingSeconds } = planned;
+  const { asks, endsAt, expectedSeconds, remainingSeconds } = planned;
   if (endsAt !== '') return said.ends(minuteText(endsAt));
   if (expectedSeconds === null) return said.noExperience;
-  return remainingSeconds === null ? said.open : said.after(ageText(0, remainingSeconds * 1000));
+  if (remainingSeconds === null) return said.open;
+  return (asks ? said.afterAnswers : said.after)(ageText(0, remainingSeconds * 1000));
 }

@@ -16,23 +16,24 @@ export function PromptInbox() {
       <h2 id="prompts-title">
         {t.prompts} {waiting.length > 0 && <span class="count">{waiting.length}</span>}
       </h2>
-      <PromptList waiting={waiting} />
+      <PromptList />
     </section>
   );
 }
 
 export interface PromptListProps {
-  readonly waiting: readonly Prompt[];
   /** Said when nothing waits. */
   readonly none?: string;
+  /** Of which batch or unit it is; without it of all. */
+  readonly isOf?: (prompt: Prompt) => boolean;
 }
 
-export function PromptList({ waiting, none = t.noPrompts }: PromptListProps) {
+export function PromptList({ none = t.noPrompts, isOf = () => true }: PromptListProps) {
   /** Stays open when the prompt is answered elsewhere: what somebody is typing does not vanish unsaid. */
   const [open, setOpen] = useState<Prompt | null>(null);
+  const waiting = prompts.value.filter(isOf);
   return (
     <>
-      <PromptRecorded />
       {waiting.length === 0 && none !== '' && <p class="empty">{none}</p>}
       <ul class="prompts" data-testid="prompts">
         {waiting.map((prompt) => (
@@ -41,6 +42,7 @@ export function PromptList({ waiting, none = t.noPrompts }: PromptListProps) {
           </li>
         ))}
       </ul>
+      <PromptRecorded isOf={isOf} waits={waiting.length > 0} />
       {waiting.length > 0 && !can('phase:prompt-response') && (
         <p class="hint" data-testid="prompt-not-allowed">
           {t.promptNotAllowed}

@@ -5,7 +5,7 @@ import type { Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Key } from '../../platform/reconcile/key.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { elementIndex, type ElementResource } from '../batches/tree/element-index.js';
-import { UnitProcedure } from '../procedures/kind.js';
+import { Phase, type PhaseSpec, UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import { type Run, RunExperience, type RunExperienceSpec, type StepTime } from './kind.js';
 
@@ -14,10 +14,14 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 /** An odd number: the median is one of them. */
 export const RUNS_MAX = 15;
 const VERSIONS_MAX = 3;
+/** Of a run; of the others the time at work is all that is known. */
+const PHASES_MAX = 200;
 
 export interface Expectation {
   readonly seconds: number;
   readonly steps: ReadonlyMap<string, StepTime>;
+  /** By path: active seconds of the batch at the end of the phase. */
+  readonly phases: ReadonlyMap<string, number>;
   /** How many batches it was learnt from. */
   readonly runs: number;
 }
@@ -33,6 +37,18 @@ export function activeSeconds({ status: { startedAt, holds = [] } }: Pick<BatchR
   return Math.max(0, atMs - startMs - held) / 1000;
 }
 
+/**
+ * Where a batch stands in the run that is expected of it: no further than the end of whatever of it is still at work. What people let it wait
+ * takes nothing off what is still to come.
+ */
+export function reachedSeconds(elapsed: number, { steps, phases }: Pick<Expectation, 'steps' | 'phases'>, elements: readonly ElementResource[]): number {
+  const atWork = elements.filter(({ status: { startedAt, endedAt } }) => startedAt !== '' && endedAt === '');
+  const ends = atWork.flatMap(
+    ({ kind, spec }) => (kind === Phase.kind ? phases.get((spec as PhaseSpec).stepPath) : kind === UnitProcedure.kind ? steps.get(spec.stepName)?.toS : undefined) ?? [],
+  );
+  return Math.min(elapsed, ...ends);
+}
+
 /** What a completed batch teaches; undefined of one whose unit procedures are not there any more. */
 export function runOf(batch: BatchResource, elements: readonly ElementResource[]): Run | undefined {
   const { status, metadata } = batch;
@@ -41,7 +57,8 @@ export function runOf(batch: BatchResource, elements: readonly ElementResource[]
     kind === UnitProcedure.kind && startedAt !== '' && endedAt !== '' ? [{ step: spec.stepName, fromS: at(startedAt), toS: at(endedAt) }] : [],
   );
   if (status.startedAt === '' || status.endedAt === '' || steps.length === 0) return undefined;
-  return { uid: metadata.uid, endedAt: status.endedAt, seconds: at(status.endedAt), steps };
+  const phases = elements.flatMap(({ kind, spec, status: { endedAt } }) => (kind === Phase.kind && endedAt !== '' ? [{ path: spec.stepPath, toS: at(endedAt) }] : []));
+  return { uid: metadata.uid, endedAt: status.endedAt, seconds: at(status.endedAt), steps, phases: phases.slice(0, PHASES_MAX) };
 }
 
 /** With one run more, the newest `RUNS_MAX` of each of the newest versions; undefined where it teaches nothing new. */
@@ -68,7 +85,10 @@ export function expectationOf(store: Pick<Store, 'get'>, site: string, recipe: s
       return [name, { step: name, fromS: median(found.map(({ fromS }) => fromS)), toS: median(found.map(({ toS }) => toS)) }] as const;
     }),
   );
-  return { seconds: median(runs.map(({ seconds }) => seconds)), steps, runs: runs.length };
+  const ends = new Map<string, number[]>();
+  for (const { path, toS } of runs.flatMap(({ phases = [] }) => phases)) ends.set(path, [...(ends.get(path) ?? []), toS]);
+  const phases = new Map([...ends].map(([path, found]) => [path, median(found)] as const));
+  return { seconds: median(runs.map(({ seconds }) => seconds)), steps, phases, runs: runs.length };
 }
 
 function median(values: readonly number[]): number {

@@ -15,7 +15,11 @@ const StepTime = v.object({
 });
 export type StepTime = ToldBy<typeof StepTime>;
 
-const Run = v.object({ uid: v.string(), endedAt: v.string(), seconds: v.number(), steps: v.array(StepTime) });
+/** `toS`: active seconds of the batch at its end. */
+const PhaseTime = v.object({ path: v.string(), toS: v.number() });
+
+/** `phases` is missing of a run that was learnt before they were. */
+const Run = v.object({ uid: v.string(), endedAt: v.string(), seconds: v.number(), steps: v.array(StepTime), phases: v.optional(v.array(PhaseTime)) });
 export type Run = ToldBy<typeof Run>;
 
 /** `name` is that of the master recipe; the newest version first. */

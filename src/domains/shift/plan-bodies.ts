@@ -29,6 +29,8 @@ export const PlannedBatch = v.strictObject({
   endsAt: v.string(),
   /** To go, without what it is held. */
   remainingSeconds: v.nullable(v.number()),
+  /** What is still to come of a started one asks people: how long it takes is theirs too. */
+  asks: v.boolean(),
   elapsedSeconds: v.number(),
   /** The median of earlier batches of the same version; null where there was none. */
   expectedSeconds: v.nullable(v.number()),

@@ -18,7 +18,8 @@ import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { activeSeconds, type Expectation, expectationOf } from './experience.js';
+import { asksOf } from './asks.js';
+import { activeSeconds, type Expectation, expectationOf, reachedSeconds } from './experience.js';
 import type { Plan, PlannedBatch, PlannedSpan } from './plan-bodies.js';
 
 const HOURS = 4;
@@ -72,10 +73,7 @@ class Planning {
     const waiting = [...pending.filter((batch) => !isLater(batch)), ...pending.filter(isLater)];
     // what is at work has its units before what is still to come gets them
     const ofStarted = started.map((batch) => ({ batch, ...this.#atWork(batch) }));
-    const batches = [
-      ...ofStarted.map(({ batch, expected, later }) => this.#started(batch, expected, later)),
-      ...waiting.slice(0, WAITING_MAX).map((batch) => this.#waiting(batch)),
-    ];
+    const batches = [...ofStarted.map(({ batch, ...work }) => this.#started(batch, work)), ...waiting.slice(0, WAITING_MAX).map((batch) => this.#waiting(batch))];
     const units = this.#store.list(Unit, this.#site).map(({ metadata: { name } }) => ({ unit: name, spans: this.#spans.get(name) ?? [] }));
     return {
       asOf: timestamp(this.#now),
@@ -86,14 +84,16 @@ class Planning {
     };
   }
 
-  #atWork(batch: BatchResource) {
+  #atWork(batch: BatchResource): Work {
     const { metadata, spec, status } = batch;
     const version = this.#store.get(ControlRecipe, this.#site, status.controlRecipe)?.spec.version ?? '';
     const expected = expectationOf(this.#store, this.#site, spec.masterRecipeRef, version);
+    const elements = elementIndex(this.#store).elementsOf(this.#site, metadata.name);
     const elapsed = activeSeconds(batch, this.#now);
+    const reached = expected ? reachedSeconds(elapsed, expected, elements) : elapsed;
     const stands = STANDS.includes(status.phase);
     const later: { readonly step: string; readonly unit: string }[] = [];
-    for (const element of elementIndex(this.#store).elementsOf(this.#site, metadata.name)) {
+    for (const element of elements) {
       if (element.kind !== UnitProcedure.kind || !('unitRef' in element.spec)) continue;
       const { stepName: step, unitRef: unit } = element.spec as { readonly stepName: string; readonly unitRef: string };
       const { startedAt, endedAt } = element.status;
@@ -107,7 +107,7 @@ class Planning {
         this.#span(unit, batch, { step, fromMs, toMs: Date.parse(endedAt), state: 'Ended' });
         continue;
       }
-      const leftMs = known ? Math.max(0, known.toS - elapsed) * 1000 : undefined;
+      const leftMs = known ? Math.max(0, known.toS - reached) * 1000 : undefined;
       this.#span(unit, batch, { step, fromMs, toMs: this.#now, state: stands ? 'Held' : 'Running' });
       this.#span(unit, batch, {
         step,
@@ -117,18 +117,17 @@ class Planning {
       });
       this.#take(unit, batch, leftMs === undefined ? undefined : this.#now + leftMs);
     }
-    return { expected, later };
+    return { expected, later, elapsed, reached, asks: asksOf(elements) };
   }
 
-  #started(batch: BatchResource, expected: Expectation | undefined, later: readonly { readonly step: string; readonly unit: string }[]): PlannedBatch {
-    const elapsed = activeSeconds(batch, this.#now);
+  #started(batch: BatchResource, { expected, later, elapsed, reached, asks }: Work): PlannedBatch {
     const stands = STANDS.includes(batch.status.phase);
     const waitsFor: PlannedBatch['waitsFor'][number][] = [];
-    let endMs = expected && this.#now + Math.max(0, expected.seconds - elapsed) * 1000;
+    let endMs = expected && this.#now + Math.max(0, expected.seconds - reached) * 1000;
     for (const { step, unit } of later) {
       const known = expected?.steps.get(step);
       const taken = this.#takenByAnother(unit, batch);
-      const wantedMs = known && this.#now + Math.max(0, known.fromS - elapsed) * 1000;
+      const wantedMs = known && this.#now + Math.max(0, known.fromS - reached) * 1000;
       if (taken && (taken.atMs === undefined || wantedMs === undefined || taken.atMs > wantedMs)) waitsFor.push(waitOf(unit, taken));
       const fromMs = wantedMs === undefined || (taken && taken.atMs === undefined) ? undefined : Math.max(wantedMs, taken?.atMs ?? 0);
       const toMs = known && fromMs !== undefined ? fromMs + (known.toS - known.fromS) * 1000 : undefined;
@@ -142,6 +141,7 @@ class Planning {
       // while it stands nobody knows when it goes on
       endsAt: stands || endMs === undefined ? '' : timestamp(endMs),
       remainingSeconds: endMs === undefined ? null : Math.round((endMs - this.#now) / 1000),
+      asks,
       elapsedSeconds: Math.round(elapsed),
       expectedSeconds: expected ? Math.round(expected.seconds) : null,
       runs: expected?.runs ?? 0,
@@ -182,6 +182,7 @@ class Planning {
       startsAt: startMs === undefined ? '' : timestamp(startMs),
       endsAt: endMs === undefined ? '' : timestamp(endMs),
       remainingSeconds: null,
+      asks: false,
       elapsedSeconds: 0,
       expectedSeconds: expected ? Math.round(expected.seconds) : null,
       runs: expected?.runs ?? 0,
@@ -236,6 +237,17 @@ class Planning {
     spans.push({ batch: batch.metadata.name, batchID: batch.spec.batchID, step, from: timestamp(fromMs), to: toMs === undefined ? '' : timestamp(toMs), state, waits });
     this.#spans.set(unit, spans);
   }
+}
+
+/** Of a batch that is at work. */
+interface Work {
+  readonly expected: Expectation | undefined;
+  readonly later: readonly { readonly step: string; readonly unit: string }[];
+  readonly elapsed: number;
+  /** Where that is in the run that is expected. */
+  readonly reached: number;
+  /** People are still to be asked. */
+  readonly asks: boolean;
 }
 
 interface Span {

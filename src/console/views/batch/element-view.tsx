@@ -1,7 +1,7 @@
 /** The chart of the element that was chosen in the tree, with its active step and the transitions it waits for. */
 import { useState } from 'preact/hooks';
 import { setMode } from '../../data/modules.js';
-import { readSoon } from '../../data/batch.js';
+import { detail, readSoon } from '../../data/batch.js';
 import { choosePath, chosenPath, element, readElement, states, tree } from '../../data/procedure.js';
 import { can } from '../../data/session.js';
 import type { ElementDetail, ProceduralChart, SfcStatus, TransitionState } from '../../data/types.js';
@@ -9,6 +9,7 @@ import { stale } from '../../data/plant.js';
 import { t, word } from '../../common/strings.js';
 import { ChartView, markOf, type StepMark } from './chart-view.js';
 import { blockerText } from '../../plant/blocker-words.js';
+import { isStopped } from '../../plant/command-bar.js';
 import { PartLine } from '../../plant/condition-words.js';
 import { ModeChoice } from '../../plant/mode-choice.js';
 import { StateBadge } from '../../plant/state-badge.js';
@@ -168,9 +169,10 @@ export function Transitions({ items, onForce }: { readonly items: readonly Trans
 }
 
 function Because({ element: { blockedBy } }: { readonly element: ElementDetail }) {
+  const stops = detail.value !== null && isStopped(detail.value);
   return (
     <p class="note">
-      <strong>{t.blocked}:</strong> {[...new Set(blockedBy.map(blockerText))].join('; ')}
+      <strong>{t.blocked}:</strong> {[...new Set(blockedBy.map((blocker) => blockerText(blocker, stops)))].join('; ')}
     </p>
   );
 }

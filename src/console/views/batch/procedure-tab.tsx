@@ -1,6 +1,5 @@
 /** The procedure as it runs: the tree with the chart of the element chosen, the whole as one picture, or all elements as a table; beside it what waits for somebody. */
 import { messages } from '../../data/batch.js';
-import { prompts } from '../../data/plant.js';
 import type { BatchDetail } from '../../data/types.js';
 import { narrow, view } from '../../data/view.js';
 import { t, words } from '../../common/strings.js';
@@ -41,7 +40,7 @@ export function ProcedureTab({ batch }: { readonly batch: BatchDetail }) {
       <section class="panel batch-side" aria-label={t.messages}>
         <div class="batch-side-scroll scroll" tabIndex={0} role="group" aria-label={t.messages}>
           <Trouble batch={batch} />
-          <PromptList waiting={prompts.value.filter((prompt) => prompt.batch === batch.name)} none="" />
+          <PromptList isOf={(prompt) => prompt.batch === batch.name} none="" />
           <Messages items={messages.value} />
         </div>
       </section>

@@ -21,7 +21,6 @@ export function PromptsView() {
   const [labels, setLabels] = useState(false);
   const { unit = '' } = view.value.query;
   const waiting = prompts.value;
-  const shown = unit === '' ? waiting : waiting.filter((prompt) => prompt.unit === unit);
   const offered = [...new Set([...unitInfo.value.keys(), ...(unit === '' ? [] : [unit])])].sort();
   const count = (name: string): string => {
     const asked = waiting.filter((prompt) => prompt.unit === name).length;
@@ -48,7 +47,7 @@ export function PromptsView() {
           </button>
         )}
       </header>
-      <PromptList waiting={shown} none={none} />
+      <PromptList isOf={(prompt) => unit === '' || prompt.unit === unit} none={none} />
       {labels && <UnitLabel unit={unit} onClose={() => setLabels(false)} />}
     </section>
   );
