@@ -12,7 +12,7 @@ const said = words({
   },
   de: {
     ends: (at: string) => `endet etwa ${at}`,
-    after: (age: string) => `Ende offen, etwa ${age} nach dem Weiterfahren`,
+    after: (age: string) => `nach dem Weiterfahren noch etwa ${age}`,
     open: 'Ende offen',
     noExperience: 'noch keine Erfahrung',
   },
