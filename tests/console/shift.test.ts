@@ -13,10 +13,9 @@ async function inMode(client: ApiClient, mode: string): Promise<void> {
 
 /** Whole, in the window. */
 async function isInSight(part: Locator): Promise<boolean> {
-  return part.evaluate((element) => {
-    const { top, bottom, left, right } = element.getBoundingClientRect();
-    return top >= 0 && bottom <= innerHeight && element.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
-  });
+  const box = await part.boundingBox();
+  const height = part.page().viewportSize()?.height ?? 0;
+  return box !== null && box.y >= 0 && box.y + box.height <= height;
 }
 
 /** What the time line shows, as instants. */
@@ -60,7 +59,7 @@ t.test('a shift with a batch that is held', async (t) => {
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/, 'the overview says it too');
     t.strictSame(await layoutFlaws(page, 'overview-held'), []);
     const below = page.locator('.batch-detail .detail-scroll');
-    const fades = async (): Promise<string> => below.evaluate((part) => getComputedStyle(part).getPropertyValue('--more-below'));
+    const fades = async (): Promise<string> => page.evaluate("getComputedStyle(document.querySelector('.batch-detail .detail-scroll')).getPropertyValue('--more-below')");
     await page.setViewportSize({ width: 1280, height: 640 });
     await eventually('what goes on below the edge fades out', async () => (await fades()) === '36px');
     await below.evaluate((part) => part.scrollTo(0, part.scrollHeight));
