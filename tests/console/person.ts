@@ -259,12 +259,18 @@ export function layoutFlaws(page: Page, name: string): Promise<string[]> {
   return flawsAtBothSizes(page, name, async () => []);
 }
 
-/** Rows whose last line is painted beyond their own edge, where nobody sees it. */
+/** Rows whose last line is painted beyond their own edge, where nobody sees it. Those far out of sight are not laid out, and have the height of a guess. */
 async function cutRows(page: Page): Promise<string[]> {
   return page
     .locator('.rows > li')
     .evaluateAll((rows) =>
-      rows.filter((row) => (row.firstElementChild?.getBoundingClientRect().bottom ?? 0) > row.getBoundingClientRect().bottom + 1).map((row) => row.textContent),
+      rows
+        .filter(
+          (row) =>
+            row.firstElementChild?.checkVisibility({ contentVisibilityAuto: true }) === true &&
+            (row.firstElementChild?.getBoundingClientRect().bottom ?? 0) > row.getBoundingClientRect().bottom + 1,
+        )
+        .map((row) => row.textContent),
     );
 }
 

@@ -11,6 +11,13 @@ async function inMode(client: ApiClient, mode: string): Promise<void> {
   if (answer.status !== 200) throw new Error(answer.text);
 }
 
+/** Whole, in the window. */
+async function isInSight(part: Locator): Promise<boolean> {
+  const box = await part.boundingBox();
+  const height = part.page().viewportSize()?.height ?? 0;
+  return box !== null && box.y >= 0 && box.y + box.height <= height;
+}
+
 /** What the time line shows, as instants. */
 async function windowOf(line: Locator): Promise<[number, number]> {
   return [Number(await line.getAttribute('data-from')), Number(await line.getAttribute('data-to'))];
@@ -51,6 +58,13 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.getByTestId('batch-SHIFT-1').click();
     await says(page.getByTestId('first-cause'), /Foam in the sight glass/, 'the overview says it too');
     t.strictSame(await layoutFlaws(page, 'overview-held'), []);
+    const below = page.locator('.batch-detail .detail-scroll');
+    const fades = async (): Promise<string> => page.evaluate("getComputedStyle(document.querySelector('.batch-detail .detail-scroll')).getPropertyValue('--more-below')");
+    await page.setViewportSize({ width: 1280, height: 640 });
+    await eventually('what goes on below the edge fades out', async () => (await fades()) === '36px');
+    await below.evaluate((part) => part.scrollTo(0, part.scrollHeight));
+    await eventually('and does not at the end', async () => (await fades()) === '0px');
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   await t.test('what has happened can be looked up when it is over', async (t) => {
@@ -315,6 +329,9 @@ t.test('a shift with a batch that is held', async (t) => {
     await page.evaluate(`location.hash = '#/batch/${name}?tab=happened'`);
     const told = page.getByTestId('to-do-modes-tic101');
     await says(told, /TIC101/, 'the list says it as the dialog does');
+    await told.getByRole('link').click();
+    await says(page.getByTestId('faceplate-tic101'), /TIC101/, 'the way leads to the module that is in the way');
+    await page.goBack();
     await says(page.getByTestId('to-go-on'), /goes on with this/);
     t.notMatch(await page.getByTestId('to-go-on').textContent(), /Nothing is in the way/);
     await says(page.getByTestId('last-done'), /Hold by Anna Admin: the loop was taken by hand/, 'who did what last');
@@ -341,17 +358,26 @@ t.test('a shift with a batch that is held', async (t) => {
     t.ok((await topOf('rx101')) < (await topOf('mx101')), 'the abnormal comes first');
     await says(phone.getByTestId('held-rx101'), /Angehalten: the loop was taken by hand/);
     await says(phone.getByTestId('age-rx101'), /^seit \d/, 'a length says of what it is');
+    for (const part of await phone.locator('.tile-batch > :not(.tile-end)').all()) t.ok(((await part.boundingBox())?.height ?? NaN) < 30, 'a number and an age are one line');
+    t.ok(((await phone.locator('.header').boundingBox())?.height ?? NaN) <= 56, 'the header is one line');
+    await phone.evaluate("location.hash = '#/prompts'");
+    await phone.getByTestId('prompt-value').getByTestId('prompt-answer').click();
+    await phone.getByTestId('answer-value').waitFor();
+    t.ok(await isInSight(phone.getByTestId('prompt-send')), 'sending is in sight however long the question is');
+    await phone.getByTestId('prompt-dialog').getByRole('button', { name: 'Verwerfen' }).click();
     await inMode(admin, 'Manual');
     await phone.evaluate(`location.hash = '#/batch/${name}?tab=happened'`);
     await says(phone.getByTestId('to-do-modes-tic101'), /TIC101/);
     await says(phone.getByTestId('last-done'), /Zuletzt getan: .*TIC101: Automatik → Hand/);
+    await phone.getByTestId('journal').scrollIntoViewIfNeeded();
+    t.ok(await isInSight(phone.getByTestId('command-Restart')), 'commands stay in reach however far the page is scrolled');
     const told = [await phone.getByTestId('to-go-on').innerText(), await phone.getByTestId('chain').innerText(), await phone.getByTestId('last-done').innerText()].join(' ');
     const own = told.replaceAll('the loop was taken by hand', '').replaceAll('Measure the pH of the reactor contents', ''); // what people and recipes have written stays as it is
     t.notMatch(own, /\b(is|are|the|held|phase|again|Activated|Manual|Automatic|alarm-|write-mode|stands)\b/, own);
     await inMode(admin, 'Automatic');
     const journal = phone.getByTestId('journal');
     await says(journal, /Alarm: Flood number/);
-    t.notMatch(await journal.innerText(), /Activated|Hold by|is not possible|mode of|: alarm /, 'the journal is worded from codes');
+    t.notMatch(await journal.innerText(), /Activated|Hold by|procedure|audit|is not possible|mode of|: alarm /, 'the journal is worded from codes');
     for (const words of ['Steuerrezept gemacht aus', 'Anhalten von olga of the shift: Foam in the sight glass']) {
       await phone.getByTestId('journal-find').fill(words);
       await says(journal, new RegExp(words), 'and is searched as it is shown');

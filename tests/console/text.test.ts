@@ -171,7 +171,7 @@ t.test('what the box keeps in its records is told in German, without codes and n
     ]),
     [
       'TIC101 steht in Hand: Die Charge wird wieder angehalten, sobald sie zu Phase makeResin/react/cool kommt',
-      'Stehen auf Befehl und bleiben so: AG101 Läuft, XV105',
+      'Bleiben eingeschaltet, jetzt und beim Weiterfahren: AG101 Läuft, XV105',
       'TIC101 steht bei 20,68 °C, der Sollwert ist 80,00 °C',
     ],
   );

@@ -255,8 +255,16 @@ export function refusedBy(events: readonly BatchEvent[], command: string): strin
   return asked?.person?.displayName ?? '';
 }
 
-/** What a reader looks for; how a command passes down the procedure is told by the tree. */
-export function isTold({ eventType, eventSubType, element, message }: BatchEvent): boolean {
+/** What a state change gives as its cause where it says nothing that the change itself does not say. */
+const SAYS_NOTHING: readonly string[] = ['', 'procedure', 'complete', 'failure'];
+
+export function saysWhy({ message }: Pick<BatchEvent, 'message'>): boolean {
+  return !SAYS_NOTHING.includes(message);
+}
+
+/** What a reader looks for; how a command passes down the procedure is told by the tree, and that it is the cause of a hold by the command. */
+export function isTold({ eventType, eventSubType, element, message, value, told }: BatchEvent): boolean {
+  if (value === 'HoldCause' && told?.code === 'held-by') return false;
   if (eventSubType === 'Parameter Data' || eventSubType === 'Allocation' || eventSubType === 'Deallocation') return false;
   if (eventSubType === 'State Change') return element.kind === 'Batch' || !PASSED_ON.includes(message);
   return eventType !== 'Message';

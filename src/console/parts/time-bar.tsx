@@ -59,6 +59,8 @@ const TICKS_MAX = 8;
 const TEXT_MAX = 94;
 /** As far to the right on a phone. */
 const NARROW_TEXT_MAX = 75;
+/** Of the axis: that of a mark. */
+const MARK_WIDTH = 2;
 /** Of the axis, at a touch of a key. */
 const STEP = 1 / 100;
 const LEAP = 1 / 10;
@@ -165,13 +167,19 @@ export function Plot({ rows, fromMs, toMs, nowMs, lines = [], timeText, cursorMs
             .map((span) => (
               <Span key={`${span.fromMs} ${span.text}`} span={span} from={x(span.fromMs)} to={x(span.toMs)} />
             ))}
-          {marks
-            .filter(({ atMs }) => isShown(atMs))
-            .map((mark) => (
-              <svg key={`${mark.atMs} ${mark.text}`} class="time-mark" x={`${x(mark.atMs)}%`}>
-                {mark.severity === undefined ? <path d="M0 2L5 11L0 20L-5 11Z" /> : <MarkShape severity={mark.severity} />}
-              </svg>
-            ))}
+          {marksApart(
+            marks.filter(({ atMs }) => isShown(atMs)),
+            x,
+          ).map(({ mark, more }) => (
+            <svg key={`${mark.atMs} ${mark.text}`} class="time-mark" x={`${x(mark.atMs)}%`}>
+              {mark.severity === undefined ? <path d="M0 2L5 11L0 20L-5 11Z" /> : <MarkShape severity={mark.severity} />}
+              {more > 0 && (
+                <text class="time-more" x="12" y="16">
+                  +{more}
+                </text>
+              )}
+            </svg>
+          ))}
         </svg>
       ))}
       {lines.filter(isShown).map((atMs) => (
@@ -181,6 +189,17 @@ export function Plot({ rows, fromMs, toMs, nowMs, lines = [], timeText, cursorMs
       {cursorMs && <Cursor cursorMs={cursorMs} x={x} height={height} />}
     </svg>
   );
+}
+
+/** Marks that would lie over each other are one, the last of them, with how many more: the line below says all. */
+function marksApart(marks: readonly TimeMark[], x: (atMs: number) => number): { readonly mark: TimeMark; readonly more: number }[] {
+  const found: { mark: TimeMark; more: number }[] = [];
+  for (const mark of marks.toReversed()) {
+    const over = found.find((each) => Math.abs(x(each.mark.atMs) - x(mark.atMs)) < MARK_WIDTH);
+    if (over) over.more += 1;
+    else found.push({ mark, more: 0 });
+  }
+  return found.toReversed();
 }
 
 function MarkShape({ severity }: { readonly severity: Severity }) {

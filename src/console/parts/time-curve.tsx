@@ -21,6 +21,8 @@ const said = words({ en: { none: 'not recorded' }, de: { none: 'nicht aufgezeich
 export const CURVE_PX = 92;
 const EDGE_PX = 4;
 const TEXT_PX = 18;
+/** Room for the text of a limit. */
+const COLUMN_PX = 140;
 const WIDE = 1000;
 
 interface CurveLinesProps {
@@ -31,14 +33,16 @@ interface CurveLinesProps {
 
 export function CurveLines({ curve: { lines, min, max, limits }, fromMs, toMs }: CurveLinesProps) {
   const y = (value: number): number => CURVE_PX - EDGE_PX - ((value - min) / (max - min || 1)) * (CURVE_PX - 2 * EDGE_PX);
-  const shown = limits.filter(({ at }) => at >= min && at <= max);
+  const shown = textsApart(
+    limits.filter(({ at }) => at >= min && at <= max).map(({ at, text }) => ({ text, lineY: y(at), textY: y(at) + TEXT_PX > CURVE_PX ? y(at) - 4 : y(at) + 14 })),
+  );
   return (
     <>
       <rect class="time-curve-ground" width="100%" height={CURVE_PX - 2} />
-      {shown.map(({ at, text }) => (
+      {shown.map(({ text, lineY, textY, column }) => (
         <g key={text}>
-          <line class="time-limit" x1="0" x2="100%" y1={y(at)} y2={y(at)} />
-          <text class="time-limit-text" x="6" y={y(at) + TEXT_PX > CURVE_PX ? y(at) - 4 : y(at) + 14}>
+          <line class="time-limit" x1="0" x2="100%" y1={lineY} y2={lineY} />
+          <text class="time-limit-text" x={6 + column * COLUMN_PX} y={textY}>
             {text}
           </text>
         </g>
@@ -55,6 +59,23 @@ export function CurveLines({ curve: { lines, min, max, limits }, fromMs, toMs }:
       </svg>
     </>
   );
+}
+
+interface LimitText {
+  readonly text: string;
+  readonly lineY: number;
+  readonly textY: number;
+}
+
+/** Of limits that lie close the texts stand side by side. */
+function textsApart(limits: readonly LimitText[]): (LimitText & { readonly column: number })[] {
+  const placed: (LimitText & { readonly column: number })[] = [];
+  for (const limit of limits) {
+    const near = placed.filter(({ textY }) => Math.abs(textY - limit.textY) < TEXT_PX).map(({ column }) => column);
+    const column = Array.from({ length: near.length + 1 }, (_, at) => at).find((at) => !near.includes(at)) ?? 0;
+    placed.push({ ...limit, column });
+  }
+  return placed;
 }
 
 /** Stepped: what is recorded are changes, and no ramp leads to the next. */

@@ -28,7 +28,7 @@ export const CHECKS = words<WordsOf<Codes>>({
     'not-automatic': ({ module, mode }) => `${module} is in ${mode}`,
     bypassed: ({ module }) => `The interlocks of ${module} are bypassed`,
     'off-setpoint': ({ module, value, setpoint, engUnits }) => `${module} is at ${`${value} ${engUnits}`.trim()}, its setpoint is ${`${setpoint} ${engUnits}`.trim()}`,
-    commanded: ({ module }) => `Stand commanded and stay so: ${module}`,
+    commanded: ({ module }) => `Stay switched on, now and when it goes on: ${module}`,
     'written-by-hand': ({ module, tag, value, initial, engUnits, who, at }) =>
       `${module}: ${tag} stays at ${`${value} ${engUnits}`.trim()}, written by hand by ${who} ${at} (initially ${`${initial} ${engUnits}`.trim()})`,
     'device-fault': ({ module }) => `${module} is in fault; reset it`,
@@ -44,7 +44,7 @@ export const CHECKS = words<WordsOf<Codes>>({
     'not-automatic': ({ module, mode }) => `${module} steht in ${mode}`,
     bypassed: ({ module }) => `Die Verriegelungen von ${module} sind überbrückt`,
     'off-setpoint': ({ module, value, setpoint, engUnits }) => `${module} steht bei ${`${value} ${engUnits}`.trim()}, der Sollwert ist ${`${setpoint} ${engUnits}`.trim()}`,
-    commanded: ({ module }) => `Stehen auf Befehl und bleiben so: ${module}`,
+    commanded: ({ module }) => `Bleiben eingeschaltet, jetzt und beim Weiterfahren: ${module}`,
     'written-by-hand': ({ module, tag, value, initial, engUnits, who, at }) =>
       `${module}: ${tag} bleibt auf ${`${value} ${engUnits}`.trim()}, von Hand geschrieben von ${who} ${at} (anfangs ${`${initial} ${engUnits}`.trim()})`,
     'device-fault': ({ module }) => `${module} meldet eine Störung; bitte zurücksetzen`,

@@ -13,8 +13,8 @@ const said = words({
   },
   de: {
     ends: (at: string) => `endet etwa ${at}`,
-    after: (age: string) => `Ende offen, etwa ${age} nach dem Weiterfahren`,
-    afterAnswers: (age: string) => `Ende offen, etwa ${age} nach dem Weiterfahren, und die Antworten`,
+    after: (age: string) => `nach dem Weiterfahren noch etwa ${age}`,
+    afterAnswers: (age: string) => `nach dem Weiterfahren noch etwa ${age}, und die Antworten`,
     open: 'Ende offen',
     noExperience: 'noch keine Erfahrung',
   },

@@ -40,7 +40,7 @@ export interface ToDoWorded {
 export function toDoText({ check: row, isDone }: ToDo): ToDoWorded {
   const { check, element, about, decidedBy } = row;
   const unit = about?.unit ?? '';
-  const toUnit = unit === '' ? {} : { href: addressOf('unit', unit), way: said.unit(unit.toUpperCase()) };
+  const toUnit = unit === '' ? {} : { href: addressOf('unit', unit, { module: about?.kind === 'ControlModule' ? about.name : '' }), way: said.unit(unit.toUpperCase()) };
   if (check === 'alarms') {
     const toAlarms = { href: addressOf('alarms'), way: said.alarms };
     const what = checkText(row);

@@ -1,5 +1,5 @@
 /** Why a batch stands and why it stood: the first cause first, and what happened can still be looked up when it is over. */
-import type { Cause, Spell } from '../data/happened.js';
+import { type Cause, saysWhy, type Spell } from '../data/happened.js';
 import type { BatchEvent } from '../data/types.js';
 import { lastDone } from '../data/history.js';
 import { alarms } from '../data/plant.js';
@@ -22,10 +22,15 @@ export function Standing({ spell }: { readonly spell: Spell }) {
         <strong>{t.since(spell.inside ? t.waitsInside : word(spell.state), momentText(spell.since))}</strong>{' '}
         <span data-testid="first-cause">{first ? <CauseText cause={first} /> : t.causeUnknown}</span>
       </p>
-      <LastDone />
+      {!(first && isSame(first, lastDone.value)) && <LastDone />}
       <Later causes={later} />
     </div>
   );
+}
+
+/** What was done last is why it stands: it is not said twice. */
+function isSame({ ts, command, who, refused }: Cause, done: BatchEvent | undefined): boolean {
+  return done?.eventSubType === 'State Command' && refused === '' && done.ts === ts && done.value === command && done.person?.displayName === who;
 }
 
 function Later({ causes }: { readonly causes: readonly Cause[] }) {
@@ -102,7 +107,7 @@ export function EventText({ event }: { readonly event: BatchEvent }) {
       ) : eventSubType === 'State Change' ? (
         <>
           {word(previousValue)} → <strong>{word(value)}</strong>
-          {message !== '' && `: ${causeText(event)}`}
+          {saysWhy(event) && `: ${causeText(event)}`}
         </>
       ) : (
         <>

@@ -21,6 +21,7 @@ const said = words({
   en: {
     kinds: { all: 'All', states: 'States', alarms: 'Alarms', people: 'People', messages: 'Messages' },
     kind: 'What is shown',
+    audit: (number: string) => `audit ${number}`,
     anyUnit: 'All units',
     search: 'Find in the journal',
     count: (shown: number, of: number, more: boolean) => `newest first, ${shown === of ? '' : `${shown} of `}${of} entries${more ? ' read so far' : ''}`,
@@ -31,6 +32,7 @@ const said = words({
   de: {
     kinds: { all: 'Alle', states: 'Zustände', alarms: 'Alarme', people: 'Personen', messages: 'Meldungen' },
     kind: 'Was gezeigt wird',
+    audit: (number: string) => `Protokoll ${number}`,
     anyUnit: 'Alle Teilanlagen',
     search: 'Im Journal suchen',
     count: (shown: number, of: number, more: boolean) => `neueste zuerst, ${shown === of ? '' : `${shown} von `}${of} Einträge${more ? ' bisher gelesen' : ''}`,
@@ -47,7 +49,7 @@ const isOf: Readonly<Record<Kind, (event: BatchEvent) => boolean>> = {
   all: isTold,
   states: ({ eventSubType }) => eventSubType === 'State Change',
   alarms: ({ eventType }) => eventType === 'Alarm',
-  people: ({ person }) => person !== null,
+  people: (event) => event.person !== null && isTold(event),
   messages: ({ eventType }) => eventType === 'Message' || eventType === 'Operator',
 };
 
@@ -56,9 +58,11 @@ const ROWS_MAX = 100;
 
 function holds(event: BatchEvent, search: string): boolean {
   if (search === '') return true;
-  const { value, previousValue, message, element, unit, equipment, person } = event; // as it is shown, and as the box wrote it
-  const texts = [value, word(value), previousValue, word(previousValue), message, toldText(event), element.path, unit, equipment, person?.displayName ?? ''];
-  return texts.some((text) => text.toLowerCase().includes(search));
+  const { eventSubType, value, previousValue, message, element, unit, equipment, person } = event; // as it is shown, and as the box wrote it
+  const who = person?.displayName ?? '';
+  const commanded = eventSubType === 'State Command' ? `${t.commandBy(word(value), who)}: ${toldText(event)}` : '';
+  const texts = [value, word(value), previousValue, word(previousValue), message, toldText(event), commanded, element.path, unit, equipment, who];
+  return texts.some((text) => text.replaceAll('\u00ad', '').toLowerCase().includes(search));
 }
 
 export function Journal({ batch }: { readonly batch: BatchDetail }) {
@@ -154,7 +158,7 @@ export function Journal({ batch }: { readonly batch: BatchDetail }) {
             </span>
             {event.auditRecordRef !== '' && can('audit:read') && (
               <a class="journal-audit" href={addressOf('audit', '', { record: event.auditRecordRef })}>
-                {event.auditRecordRef.replace(/^audit-0*/, 'audit ')}
+                {said.audit(event.auditRecordRef.replace(/^audit-0*/, ''))}
               </a>
             )}
           </li>

@@ -68,7 +68,7 @@ function Interlocked({ unit, keys }: { readonly unit: string; readonly keys: Key
   });
   if (locked.length === 0) return null;
   return (
-    <a class="tile-condition tile-way" href={addressOf('unit', unit)} data-testid={`interlocked-${unit}`}>
+    <a class="tile-condition tile-way" href={addressOf('unit', unit, { module: locked[0]?.module ?? '' })} data-testid={`interlocked-${unit}`}>
       <Lock />
       <span class="tile-said">{said.interlocked(locked.map(({ module }) => module.toUpperCase()).join(', '))}</span>
     </a>

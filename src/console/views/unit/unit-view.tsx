@@ -41,7 +41,9 @@ export function UnitView({ id }: { readonly id: string }) {
 }
 
 function OneUnit({ name }: { readonly name: string }) {
-  const [chosen, setChosen] = useState('');
+  // it stands in the address: what is named as being in the way opens with its faceplate
+  const chosen = view.value.query.module ?? '';
+  const setChosen = (module: string): void => narrow({ module });
   const [isRunning, setRunning] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const unit = units.value.find((each) => each.name === name);
