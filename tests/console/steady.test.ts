@@ -118,6 +118,17 @@ t.test('a note whose answer was lost and that is sent again stands once', async 
   t.same(texts(), ['all is quiet', 'it is late', 'the disk is full', 'nobody hears', 'all is quiet'], 'and who writes the same once more has it stand twice');
 });
 
+t.test('that a held batch goes on with Restart is not promised while something stands against Restart', async (t) => {
+  interface Blockers {
+    blockerText(blocker: object, isStopped?: boolean): string;
+  }
+  pageBox(() => []);
+  const page = await pageModule<Blockers>('plant/blocker-words.ts', 'de-LI');
+  const held = { reason: 'held', text: 'held; Restart goes on', element: { path: '' } };
+  t.equal(page.blockerText(held), 'Ist angehalten; Wiederanfahren führt weiter');
+  t.equal(page.blockerText(held, true), 'Ist angehalten; Wiederanfahren führt weiter, sobald behoben ist, was dagegen spricht');
+});
+
 t.test('of curves one that cannot be read takes none of the others away, and is read whole the next time', async (t) => {
   interface Curves {
     readonly curves: readonly { readonly own: { readonly times: readonly number[] } }[];
