@@ -380,7 +380,7 @@ t.test('a shift with a batch that is held', async (t) => {
     t.notMatch(await journal.innerText(), /Activated|Hold by|procedure|audit|is not possible|mode of|: alarm /, 'the journal is worded from codes');
     for (const words of ['Steuerrezept gemacht aus', 'Anhalten von olga of the shift: Foam in the sight glass']) {
       await phone.getByTestId('journal-find').fill(words);
-      await says(journal, new RegExp(words), 'and is searched as it is shown');
+      await says(journal, new RegExp(words.replace('Anhalten', 'An\u00ad?halten')), 'and is searched as it is shown'); // where it may be broken nobody types anything
     }
     await phone.evaluate("location.hash = '#/overview'");
     await phone.getByTestId('batch-new').click();
