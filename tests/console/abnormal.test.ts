@@ -1,7 +1,7 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
-import { eventually } from '../support/api-client.js';
+import { eventually, PATIENCE_MS } from '../support/api-client.js';
 import {
   account,
   AGAIN,
@@ -200,9 +200,11 @@ t.test('the console when not everything is as it should be', async (t) => {
 
   await t.test('trends: a box that stood still leaves a hole as long as it did, in a value that never changes too', async (t) => {
     const OUTAGE_MS = 5000;
+    /** A browser that is to save a hundred files within seconds drops one. */
+    const SAVED_EVERY_MS = 500;
     await page.evaluate("location.hash = '#/trends?tags=rx101%20tic101.sp&window=5m'");
     await page.locator('[data-testid="trend-plot"] canvas').waitFor();
-    await eventually('the setpoint is on record', async () => (await csvOf(page)).length > 1);
+    await eventually('the setpoint is on record', async () => (await csvOf(page)).length > 1, PATIENCE_MS, SAVED_EVERY_MS);
     const stoppedMs = Date.now();
     process.kill(box.pid, 'SIGSTOP');
     await setTimeout(OUTAGE_MS); // it is what is measured
@@ -215,7 +217,7 @@ t.test('the console when not everything is as it should be', async (t) => {
       return at < 0 ? undefined : [rows[at - 1]?.atMs ?? 0, rows[at + 1]?.atMs ?? 0];
     };
     let found: [number, number] | undefined;
-    await eventually('the curve is broken', async () => (found = await hole()) !== undefined);
+    await eventually('the curve is broken', async () => (found = await hole()) !== undefined, PATIENCE_MS, SAVED_EVERY_MS);
     const [from = 0, to = 0] = found ?? [];
     t.ok(from <= stoppedMs && goesOnMs <= to, 'nothing is drawn over the time in which nobody looked');
     t.ok(to - from < 2 * OUTAGE_MS, `a hole of ${to - from} ms for one of ${goesOnMs - stoppedMs} ms`);

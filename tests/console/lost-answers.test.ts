@@ -78,7 +78,7 @@ t.test('answers that come late, or not at all', async (t) => {
     await says(judged, /quantity/i);
     await page.unroute(preflights, answer);
     await page.getByTestId('new-quantity').fill('28');
-    await says(judged, /ag101/);
+    await says(judged, /AG101/);
     const lost = `**${SITE}/batches`;
     await page.route(lost, async (route) => {
       if (route.request().method() === 'POST') await route.fetch(); // it arrives, and its answer does not

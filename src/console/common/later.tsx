@@ -59,7 +59,8 @@ export function later<Props extends object>(read: () => Promise<ComponentType<Pr
           },
         );
       };
-      if (!found) get();
+      if (found) setRead(true); // read ahead since it was drawn
+      else get();
       return () => clearTimeout(again);
     }, []);
     const Found = found;
