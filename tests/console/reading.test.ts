@@ -170,11 +170,11 @@ t.test('what is in the way is asked when what it rests on changes, seldom otherw
     box.tick();
     return new Promise((resolve) => setImmediate(resolve)); // what an interval does once more it does when it is done with the last time
   };
-  for (let seconds = 0; seconds < 4; seconds += 1) await second();
+  for (let seconds = 0; seconds < 9; seconds += 1) await second();
   t.equal(asked(), 1, 'not each second');
-  page.modules.value = new Map([['tic101', { name: 'tic101', unit: 'rx101', mode: 'Manual' }]]);
+  page.modules.value = new Map([['tic101', { name: 'tic101', unit: 'rx101', mode: 'Manual', interlockBypass: { active: false } }]]);
   t.equal(asked(), 2, 'a module was taken');
-  page.modules.value = new Map([...page.modules.value, ['tic201', { name: 'tic201', unit: 'tk201', mode: 'Manual' }]]);
+  page.modules.value = new Map([...page.modules.value, ['tic201', { name: 'tic201', unit: 'tk201', mode: 'Manual', interlockBypass: { active: false } }]]);
   t.equal(asked(), 2, 'of another unit');
   await second();
   t.equal(asked(), 3, 'now and then');
