@@ -59,7 +59,8 @@ export function later<Props extends object>(read: () => Promise<ComponentType<Pr
           },
         );
       };
-      if (found) setRead(true); // read ahead since it was drawn
+      // read ahead since it was drawn, or still to be read
+      if (found) setRead(true);
       else get();
       return () => clearTimeout(again);
     }, []);
